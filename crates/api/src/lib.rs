@@ -1,0 +1,1 @@
+//! Shapes of the HTTP API, shared by server and browser.

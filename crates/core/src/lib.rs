@@ -1,0 +1,1 @@
+//! Decides which tools a request may see, and why: a pure function.

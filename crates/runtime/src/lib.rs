@@ -1,0 +1,1 @@
+//! The registry, the one call pipeline, and the ports to the outside.

@@ -1,0 +1,1 @@
+//! The web server and command line: routes, pages, assets, configuration, wiring.

@@ -1,0 +1,2 @@
+//! The `toolshelf` program.
+fn main() {}

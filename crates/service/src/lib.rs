@@ -1,0 +1,1 @@
+//! Authentication, the only request builder, use cases, the snapshot writer, events.
