@@ -1,1 +1,29 @@
 //! Shapes of the HTTP API, shared by server and browser.
+//!
+//! Paths are under `/api/v1`. Times are RFC 3339 in UTC. Unknown fields in requests are refused. The shapes of
+//! tools and verdicts come from `toolshelf-core`, so that what the browser shows is what the resolver said.
+
+mod account;
+mod conversations;
+mod events;
+mod lists;
+mod problem;
+mod resolve;
+mod shell;
+mod tools;
+
+pub use account::{
+    ApiKey, CreateApiKey, CreateUser, CreatedApiKey, KeyScope, Login, Me, Setup, UpdateUser, User,
+};
+pub use conversations::{Conversation, CreateConversation};
+pub use events::{Event, EventKind};
+pub use lists::{AuditEntry, Page};
+pub use problem::{FieldError, Problem};
+pub use resolve::{OfferedTool, Resolve, ResolveTokens, Resolved};
+pub use shell::Boot;
+pub use tools::{Call, CallResult, DisableTool};
+
+pub use toolshelf_core::{
+    Available, By, ByKind, CatalogEntry, Cause, Code, Disabled, Effect, Fix, FixAction, FixWho, Kind, Layer,
+    NotRegistered, Outcome, Role, ToolCard as Tool, Verdict, explain,
+};

@@ -1,0 +1,43 @@
+//! Notices of change, over server-sent events.
+
+use serde::{Deserialize, Serialize};
+
+use toolshelf_core::ToolCard;
+
+/// A notice of change. On the wire its `kind` is the event's name, and its id is `epoch.seq`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Event {
+    /// The first event of a stream: where it stands.
+    Hello {
+        /// The revision of the snapshot.
+        revision: u64,
+    },
+    /// Events were missed: read again what is shown.
+    Resync {
+        /// The revision of the snapshot.
+        revision: u64,
+    },
+    /// A tool was disabled, enabled or found able or unable to run.
+    ToolChanged {
+        /// The revision of the snapshot.
+        revision: u64,
+        /// The tool as it is now, without parameters; absent if it is not registered.
+        tool: Option<Box<ToolCard>>,
+        /// The tool's name.
+        name: String,
+    },
+}
+
+/// The kinds of [`Event`] by the name that an event source listens to.
+pub struct EventKind;
+
+impl EventKind {
+    /// See [`Event::Hello`].
+    pub const HELLO: &'static str = "hello";
+    /// See [`Event::Resync`].
+    pub const RESYNC: &'static str = "resync";
+    /// See [`Event::ToolChanged`].
+    pub const TOOL_CHANGED: &'static str = "tool_changed";
+}

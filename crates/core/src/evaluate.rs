@@ -1,0 +1,149 @@
+//! Decides one tool for one request.
+
+use std::sync::Arc;
+
+use crate::request::{Compiled, Toolset};
+use crate::snapshot::{Availability, Snapshot, ToolIndex};
+use crate::tool::Tool;
+use crate::verdict::{By, ByKind, Cause, Code, Fix, FixAction, FixWho, Layer, Verdict};
+
+/// Decides one tool; reads no other tool.
+///
+/// The gates stand in the order of [`Layer`]. Each is one function that adds its causes; the first cause owns the
+/// verdict and all later ones are kept in `also`. To add a gate, add a function here and a code in
+/// [`crate::verdict`].
+pub fn evaluate(snapshot: &Snapshot, compiled: &Compiled<'_>, index: ToolIndex) -> Verdict {
+    let tool = snapshot.tool(index);
+    let mut verdict = Verdict::offered(Arc::clone(tool.name()));
+    exposure(tool, &mut verdict);
+    selection(compiled, index, tool, &mut verdict);
+    channel(compiled, tool, &mut verdict);
+    availability(snapshot, compiled, index, tool, &mut verdict);
+    veto(snapshot, compiled, index, tool, &mut verdict);
+    verdict
+}
+
+/// L2: an author's helper is never shown to a model.
+fn exposure(tool: &Tool, verdict: &mut Verdict) {
+    if !tool.expose {
+        verdict.remove(Cause {
+            layer: Layer::L2,
+            code: Code::NotExposed,
+            by: by(ByKind::Author, &tool.source().to_string()),
+            reason: None,
+            fix: fix(FixAction::ChangeCode, tool.name(), FixWho::Author),
+        });
+    }
+}
+
+/// L2b: the chosen toolset, cut to the pin of the key.
+fn selection(compiled: &Compiled<'_>, index: ToolIndex, tool: &Tool, verdict: &mut Verdict) {
+    if !compiled.selection.contains(index) {
+        let code = if matches!(compiled.toolset, Toolset::None) { Code::ToolsetNone } else { Code::NotInToolset };
+        let label: Arc<str> = compiled.toolset.label().into();
+        verdict.remove(Cause {
+            layer: Layer::L2b,
+            code,
+            by: By { kind: ByKind::Toolset, name: Arc::clone(&label) },
+            reason: None,
+            fix: fix(FixAction::ChangeToolset, &label, FixWho::You),
+        });
+    }
+    if let (Some(pin), Some(key)) = (&compiled.pin, &compiled.request.caller().identity().key)
+        && !pin.contains(index)
+    {
+        verdict.remove(Cause {
+            layer: Layer::L2b,
+            code: Code::OutsidePin,
+            by: by(ByKind::Key, &key.name),
+            reason: None,
+            fix: fix(FixAction::ChangeKey, tool.name(), FixWho::Owner),
+        });
+    }
+}
+
+/// L3: channels in which the tool is unsafe.
+fn channel(compiled: &Compiled<'_>, tool: &Tool, verdict: &mut Verdict) {
+    let source = &compiled.request.scope.source;
+    for channel in tool.unsafe_in.iter().filter(|channel| source.contains(channel)) {
+        verdict.remove(Cause {
+            layer: Layer::L3,
+            code: Code::UnsafeInChannel,
+            by: by(ByKind::Channel, channel),
+            reason: None,
+            fix: fix(FixAction::ChangeChannel, &channel.as_str().into(), FixWho::You),
+        });
+    }
+}
+
+/// L4: what cannot run now. A tool's own check can be skipped in previews; a missing conversation cannot.
+fn availability(
+    snapshot: &Snapshot,
+    compiled: &Compiled<'_>,
+    index: ToolIndex,
+    tool: &Tool,
+    verdict: &mut Verdict,
+) {
+    if tool.needs_conversation && compiled.request.conversation().is_none() {
+        verdict.remove(Cause {
+            layer: Layer::L4,
+            code: Code::NoConversation,
+            by: by(ByKind::System, "conversation"),
+            reason: None,
+            fix: fix(FixAction::UseConversation, tool.name(), FixWho::You),
+        });
+    }
+    if compiled.only_available
+        && let Availability::Failed(reason) = snapshot.availability(index)
+    {
+        verdict.remove(Cause {
+            layer: Layer::L4,
+            code: Code::CheckFailed,
+            by: by(ByKind::System, "check"),
+            reason: Some(Arc::clone(reason)),
+            fix: fix(FixAction::MendCheck, tool.name(), FixWho::Admin),
+        });
+    }
+}
+
+/// L5: the global disable, and the caller's own limits. Nothing passes a veto.
+fn veto(snapshot: &Snapshot, compiled: &Compiled<'_>, index: ToolIndex, tool: &Tool, verdict: &mut Verdict) {
+    if snapshot.is_disabled(index)
+        && let Some(disable) = snapshot.disable_of(tool.name())
+    {
+        verdict.remove(Cause {
+            layer: Layer::L5,
+            code: Code::GloballyDisabled,
+            by: By { kind: ByKind::Admin, name: Arc::clone(&disable.by) },
+            reason: Some(Arc::clone(&disable.reason)),
+            fix: fix(FixAction::Enable, tool.name(), FixWho::Admin),
+        });
+    }
+    let scope = &compiled.request.scope;
+    if let Some(pattern) = scope.deny.iter().find(|pattern| pattern.matches(tool)) {
+        verdict.remove(Cause {
+            layer: Layer::L5,
+            code: Code::DeniedByCaller,
+            by: by(ByKind::Caller, pattern.as_str()),
+            reason: None,
+            fix: fix(FixAction::ChangeDeny, &pattern.as_str().into(), FixWho::You),
+        });
+    }
+    if scope.allow.as_ref().is_some_and(|allow| !allow.iter().any(|pattern| pattern.matches(tool))) {
+        verdict.remove(Cause {
+            layer: Layer::L5,
+            code: Code::NotInAllow,
+            by: by(ByKind::Caller, "allow"),
+            reason: None,
+            fix: fix(FixAction::ChangeAllow, tool.name(), FixWho::You),
+        });
+    }
+}
+
+fn by(kind: ByKind, name: &str) -> By {
+    By { kind, name: name.into() }
+}
+
+fn fix(action: FixAction, target: &Arc<str>, who: FixWho) -> Fix {
+    Fix { action, target: Arc::clone(target), who }
+}

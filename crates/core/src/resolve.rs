@@ -1,0 +1,130 @@
+//! Decides all tools for one request, and the one that is about to run.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::evaluate::evaluate;
+use crate::names::closest;
+use crate::request::{Compiled, Request, RequestError};
+use crate::snapshot::Snapshot;
+use crate::tool::{NotRegistered, Tool};
+use crate::verdict::{By, ByKind, Cause, Code, Fix, FixAction, FixWho, Layer, Outcome, Verdict};
+
+/// A deferred tool: the model sees this and can ask for the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct CatalogEntry {
+    /// The tool's name.
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub name: Arc<str>,
+    /// What it does, in one line.
+    pub description: String,
+    /// What deferred it: [`Layer::L6`] or [`Layer::Retention`].
+    pub via: Layer,
+}
+
+/// Estimated tokens of a resolution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Tokens {
+    /// Offered and deferred together.
+    pub total: u32,
+    /// Names, descriptions and schemas of the offered tools.
+    pub offered: u32,
+    /// The catalog lines of the deferred tools.
+    pub deferred: u32,
+}
+
+/// What a request gets, and why.
+#[derive(Clone, Debug)]
+pub struct Resolution {
+    /// The revision of the snapshot.
+    pub revision: u64,
+    /// Tools whose schema ships, in the order of lists.
+    pub offered: Vec<Arc<Tool>>,
+    /// Tools whose schema comes on demand.
+    pub deferred: Vec<CatalogEntry>,
+    /// Exactly one verdict for each registered tool and each tool that was not registered.
+    pub verdicts: Vec<Verdict>,
+    /// Tools that did not enter the registry.
+    pub not_registered: Vec<NotRegistered>,
+    /// What the tools cost.
+    pub tokens: Tokens,
+}
+
+/// Decides every tool for a request.
+///
+/// Nothing is deferred while no loader is registered: a schema that nobody could ask for would make its tool
+/// useless, so it ships.
+pub fn resolve(snapshot: &Snapshot, request: &Request) -> Result<Resolution, RequestError> {
+    let compiled = Compiled::new(snapshot, request)?;
+    let mut offered = Vec::new();
+    let mut verdicts = Vec::with_capacity(snapshot.len() + snapshot.not_registered().len());
+    let mut tokens = 0;
+    for index in snapshot.indexes() {
+        let verdict = evaluate(snapshot, &compiled, index);
+        if verdict.outcome == Outcome::Offered {
+            let tool = snapshot.tool(index);
+            tokens += tool.tokens();
+            offered.push(Arc::clone(tool));
+        }
+        verdicts.push(verdict);
+    }
+    verdicts.extend(snapshot.not_registered().iter().map(not_registered));
+    Ok(Resolution {
+        revision: snapshot.revision(),
+        offered,
+        deferred: Vec::new(),
+        verdicts,
+        not_registered: snapshot.not_registered().to_vec(),
+        tokens: Tokens { total: tokens, offered: tokens, deferred: 0 },
+    })
+}
+
+/// L1: the verdict of a tool that was declared and did not enter the registry.
+fn not_registered(tool: &NotRegistered) -> Verdict {
+    let mut verdict = Verdict::offered(Arc::clone(&tool.name));
+    verdict.remove(Cause {
+        layer: Layer::L1,
+        code: Code::NotRegistered,
+        by: By { kind: ByKind::Author, name: Arc::clone(&tool.name) },
+        reason: Some(Arc::clone(&tool.reason)),
+        fix: Fix { action: FixAction::ChangeCode, target: Arc::clone(&tool.name), who: FixWho::Author },
+    });
+    verdict
+}
+
+/// Says why a call is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The request itself cannot be answered.
+    Request(RequestError),
+    /// No such tool is registered.
+    Unknown {
+        /// The name as given.
+        name: String,
+        /// Close names in the catalog.
+        suggestions: Vec<String>,
+    },
+    /// The tool exists and is removed for this request.
+    Removed(Box<Verdict>),
+}
+
+/// Decides the one tool that is about to run, in the snapshot of now.
+pub fn authorize_call(snapshot: &Snapshot, request: &Request, name: &str) -> Result<Arc<Tool>, Refusal> {
+    let compiled = Compiled::new(snapshot, request).map_err(Refusal::Request)?.for_call();
+    let Some(index) = snapshot.find(name) else {
+        if let Some(tool) = snapshot.not_registered().iter().find(|tool| tool.name.as_ref() == name) {
+            return Err(Refusal::Removed(Box::new(not_registered(tool))));
+        }
+        let catalog = snapshot.catalog().map(|index| snapshot.tool(index).name().as_ref());
+        return Err(Refusal::Unknown { name: name.to_owned(), suggestions: closest(name, catalog) });
+    };
+    let verdict = evaluate(snapshot, &compiled, index);
+    if verdict.outcome.is_callable() {
+        Ok(Arc::clone(snapshot.tool(index)))
+    } else {
+        Err(Refusal::Removed(Box::new(verdict)))
+    }
+}

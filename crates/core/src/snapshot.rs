@@ -1,0 +1,265 @@
+//! A snapshot: everything that decides visibility at one revision, immutable.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::tool::{Available, Disabled, NotRegistered, Tool, ToolCard};
+
+/// The position of a tool in one snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ToolIndex(pub(crate) usize);
+
+/// A global disable (L5).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Disable {
+    /// The admin's user name.
+    pub by: Arc<str>,
+    /// The admin's reason.
+    pub reason: Arc<str>,
+    /// When, as RFC 3339 in UTC.
+    pub at: Arc<str>,
+}
+
+/// The last result of a tool's own check (L4).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Availability {
+    /// It can run, or has no check.
+    Ready,
+    /// Its check says why it cannot.
+    Failed(Arc<str>),
+}
+
+/// What admins decided about a tool by name. It outlives the tool, and its revision outlives the disable, so that
+/// a write on an old state is noticed.
+#[derive(Clone, Debug)]
+struct State {
+    revision: u64,
+    disable: Option<Disable>,
+}
+
+/// An immutable, revisioned view of the registry and of what was decided about it.
+///
+/// Reading takes no lock. Changing makes a new snapshot that shares every part which did not change.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    revision: u64,
+    tools: Arc<[Arc<Tool>]>,
+    positions: Arc<HashMap<Arc<str>, ToolIndex>>,
+    not_registered: Arc<[NotRegistered]>,
+    availability: Arc<[Availability]>,
+    /// Policy is keyed by the name on the wire: a name depends on the tool's original only and two originals never
+    /// share one, so a changed title or a re-registration never evades a rule.
+    states: Arc<HashMap<Arc<str>, State>>,
+    disabled: crate::bitset::BitSet,
+}
+
+/// Says why tools cannot form a snapshot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SnapshotError {
+    /// Two tools have one name.
+    DuplicateName {
+        /// The name.
+        name: Arc<str>,
+        /// Where the two come from.
+        sources: [String; 2],
+    },
+}
+
+impl std::fmt::Display for SnapshotError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::DuplicateName { name, sources: [first, second] } => {
+                write!(f, "two tools are named {name}: {first} and {second}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for SnapshotError {}
+
+impl Snapshot {
+    /// The snapshot of a registry about which nothing was decided yet.
+    pub fn new(tools: Vec<Arc<Tool>>, not_registered: Vec<NotRegistered>) -> Result<Self, SnapshotError> {
+        let mut tools = tools;
+        tools.sort_by(|a, b| a.order().cmp(&b.order()));
+        let mut positions = HashMap::with_capacity(tools.len());
+        for (position, tool) in tools.iter().enumerate() {
+            if let Some(ToolIndex(other)) = positions.insert(Arc::clone(tool.name()), ToolIndex(position)) {
+                let place = |tool: &Tool| format!("{} ({})", tool.source(), tool.service());
+                return Err(SnapshotError::DuplicateName {
+                    name: Arc::clone(tool.name()),
+                    sources: [place(&tools[other]), place(tool)],
+                });
+            }
+        }
+        let mut not_registered = not_registered;
+        not_registered.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(Self {
+            revision: 0,
+            availability: vec![Availability::Ready; tools.len()].into(),
+            disabled: crate::bitset::BitSet::with_capacity(tools.len()),
+            tools: tools.into(),
+            positions: Arc::new(positions),
+            not_registered: not_registered.into(),
+            states: Arc::default(),
+        })
+    }
+
+    /// The revision of the store that this snapshot shows.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// How many tools are registered.
+    pub fn len(&self) -> usize {
+        self.tools.len()
+    }
+
+    /// Whether no tool is registered.
+    pub fn is_empty(&self) -> bool {
+        self.tools.is_empty()
+    }
+
+    /// All positions, in the order of lists.
+    pub fn indexes(&self) -> impl Iterator<Item = ToolIndex> + use<> {
+        (0..self.tools.len()).map(ToolIndex)
+    }
+
+    /// The position of the tool with exactly this name.
+    pub fn find(&self, name: &str) -> Option<ToolIndex> {
+        self.positions.get(name).copied()
+    }
+
+    /// The tool at a position of this snapshot.
+    pub fn tool(&self, index: ToolIndex) -> &Arc<Tool> {
+        &self.tools[index.0]
+    }
+
+    /// All names, in the order of lists.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.tools.iter().map(|tool| tool.name().as_ref())
+    }
+
+    /// Tools that were declared and did not enter the registry.
+    pub fn not_registered(&self) -> &[NotRegistered] {
+        &self.not_registered
+    }
+
+    /// The catalog (shelf): every exposed tool, in the order of lists.
+    pub fn catalog(&self) -> impl Iterator<Item = ToolIndex> {
+        self.indexes().filter(|index| self.tool(*index).expose)
+    }
+
+    /// Whether the tool is in the catalog.
+    pub fn in_catalog(&self, index: ToolIndex) -> bool {
+        self.tool(index).expose
+    }
+
+    /// A tool as the API shows it.
+    pub fn card(&self, index: ToolIndex, full: bool) -> ToolCard {
+        let mut card = self.tool(index).card(full);
+        if let Availability::Failed(reason) = &self.availability[index.0] {
+            card.available = Available { ok: false, reason: Some(reason.to_string()) };
+        }
+        card.revision = self.state_revision(&card.name);
+        card.disabled = self.disable_of(&card.name).map(|disable| Disabled {
+            by: disable.by.to_string(),
+            reason: disable.reason.to_string(),
+            at: disable.at.to_string(),
+        });
+        card
+    }
+
+    /// Every global disable by tool name, those of tools that are missing now included.
+    pub fn disables(&self) -> impl Iterator<Item = (&str, &Disable)> {
+        self.states.iter().filter_map(|(name, state)| Some((name.as_ref(), state.disable.as_ref()?)))
+    }
+
+    /// The global disable of a tool, registered or missing.
+    pub fn disable_of(&self, name: &str) -> Option<&Disable> {
+        self.states.get(name)?.disable.as_ref()
+    }
+
+    /// The revision of what was decided about a tool; 0 when nothing ever was.
+    pub fn state_revision(&self, name: &str) -> u64 {
+        self.states.get(name).map_or(0, |state| state.revision)
+    }
+
+    /// This snapshot with a tool's global disable set or lifted. The tool need not be registered.
+    #[must_use]
+    pub fn with_disable(&self, name: &str, state_revision: u64, disable: Option<Disable>) -> Self {
+        let mut next = self.clone();
+        Arc::make_mut(&mut next.states).insert(name.into(), State { revision: state_revision, disable });
+        next.disabled = crate::bitset::BitSet::with_capacity(next.tools.len());
+        for (name, state) in next.states.iter() {
+            if let (Some(_), Some(index)) = (&state.disable, next.positions.get(name)) {
+                next.disabled.insert(index.0);
+            }
+        }
+        next
+    }
+
+    /// This snapshot with a tool's last check result. A tool that is not registered has none.
+    #[must_use]
+    pub fn with_availability(&self, name: &str, availability: Availability) -> Self {
+        let mut next = self.clone();
+        if let Some(index) = next.find(name) {
+            let mut all = next.availability.to_vec();
+            all[index.0] = availability;
+            next.availability = all.into();
+        }
+        next
+    }
+
+    /// This snapshot at another revision of the store.
+    #[must_use]
+    pub fn at_revision(mut self, revision: u64) -> Self {
+        self.revision = revision;
+        self
+    }
+
+    pub(crate) fn is_disabled(&self, index: ToolIndex) -> bool {
+        self.disabled.contains(index.0)
+    }
+
+    pub(crate) fn availability(&self, index: ToolIndex) -> &Availability {
+        &self.availability[index.0]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{Disable, Snapshot};
+    use crate::tool::tests::tool_of;
+
+    fn disable() -> Disable {
+        Disable { by: "ada".into(), reason: "broken".into(), at: "2026-12-01T00:00:00Z".into() }
+    }
+
+    #[test]
+    fn two_tools_of_one_name_are_refused_and_both_named() {
+        let error = Snapshot::new(vec![Arc::new(tool_of("files", "read")), Arc::new(tool_of("web", "read"))], vec![])
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("builtin (files)") && error.contains("builtin (web)"), "{error}");
+    }
+
+    #[test]
+    fn a_disable_outlives_its_tool_and_its_revision_outlives_the_disable() {
+        let empty = Snapshot::new(vec![], vec![]).unwrap().with_disable("gone", 1, Some(disable()));
+        assert_eq!(empty.disables().count(), 1);
+        let lifted = empty.with_disable("gone", 2, None);
+        assert_eq!(lifted.disables().count(), 0);
+        assert_eq!(lifted.state_revision("gone"), 2);
+    }
+
+    #[test]
+    fn a_change_leaves_the_snapshot_that_it_came_from() {
+        let before = Snapshot::new(vec![Arc::new(tool_of("files", "read"))], vec![]).unwrap();
+        let after = before.with_disable("read", 1, Some(disable()));
+        let index = before.find("read").unwrap();
+        assert!(!before.is_disabled(index) && after.is_disabled(index));
+    }
+}

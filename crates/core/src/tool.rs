@@ -1,0 +1,424 @@
+//! Tools: what a source declares, what the registry keeps, and what is shown.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::names::{InvalidName, validate_tool_name};
+
+/// Where a tool comes from. Written `builtin`, `plugin:NAME` or `mcp:NAME`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Source {
+    kind: SourceKind,
+    name: String,
+}
+
+/// The kind of source; the order is that of lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SourceKind {
+    /// A function that ships with Toolshelf.
+    Builtin,
+    /// A function of a crate linked into a custom build.
+    Plugin,
+    /// A tool of an upstream MCP server.
+    Mcp,
+}
+
+impl Source {
+    /// The source of functions that ship with Toolshelf.
+    pub fn builtin() -> Self {
+        Self { kind: SourceKind::Builtin, name: String::new() }
+    }
+
+    /// The kind of source.
+    pub fn kind(&self) -> SourceKind {
+        self.kind
+    }
+}
+
+impl std::fmt::Display for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.kind {
+            SourceKind::Builtin => f.write_str("builtin"),
+            SourceKind::Plugin => write!(f, "plugin:{}", self.name),
+            SourceKind::Mcp => write!(f, "mcp:{}", self.name),
+        }
+    }
+}
+
+impl TryFrom<String> for Source {
+    type Error = String;
+    fn try_from(text: String) -> Result<Self, String> {
+        match text.split_once(':') {
+            None if text == "builtin" => Ok(Self::builtin()),
+            Some(("plugin", name)) if !name.is_empty() => Ok(Self { kind: SourceKind::Plugin, name: name.to_owned() }),
+            Some(("mcp", name)) if !name.is_empty() => Ok(Self { kind: SourceKind::Mcp, name: name.to_owned() }),
+            _ => Err(format!("{text:?} is not a source: use builtin, plugin:NAME or mcp:NAME")),
+        }
+    }
+}
+
+impl From<Source> for String {
+    fn from(source: Source) -> Self {
+        source.to_string()
+    }
+}
+
+/// What a tool does, in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Reads.
+    Read,
+    /// Writes.
+    Write,
+    /// Runs programs.
+    Execute,
+    /// Talks to the network.
+    Network,
+    /// Talks to a person.
+    Interact,
+    /// Works on tools themselves.
+    Meta,
+}
+
+/// What a call changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// Nothing.
+    Read,
+    /// State that can be changed back.
+    Write,
+    /// State that cannot be changed back.
+    Destructive,
+    /// Something outside of this installation.
+    External,
+}
+
+/// What a source declares about a tool. Checked by [`Tool::new`].
+#[derive(Clone, Debug)]
+pub struct ToolDefinition {
+    /// The name on the wire.
+    pub name: String,
+    /// A name for people.
+    pub title: Option<String>,
+    /// What the tool does, for the model and for people.
+    pub description: String,
+    /// The arguments, as a JSON Schema of an object.
+    pub parameters: Value,
+    /// Where the tool comes from.
+    pub source: Source,
+    /// A built-in's group, or an MCP tool's server.
+    pub service: String,
+    /// The name within the service.
+    pub method: String,
+    /// Presets that the author put the tool in.
+    pub toolsets: Vec<String>,
+    /// Channels in which the tool must not be used (L3).
+    pub unsafe_in: Vec<String>,
+    /// Whether a model may see the tool at all (L2).
+    pub expose: bool,
+    /// Whether the schema comes on demand (L6).
+    pub defer: bool,
+    /// Whether the tool works only inside a conversation (L4).
+    pub needs_conversation: bool,
+    /// What the tool does, in one word.
+    pub kind: Kind,
+    /// What a call changes.
+    pub effect: Effect,
+}
+
+/// Says why a definition cannot become a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DefinitionError {
+    /// The name is not a tool name.
+    Name(InvalidName),
+    /// The parameters are not a JSON Schema of an object.
+    Parameters {
+        /// The tool's name.
+        name: String,
+    },
+}
+
+impl std::fmt::Display for DefinitionError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Name(error) => error.fmt(f),
+            Self::Parameters { name } => write!(f, "the parameters of {name} are not a JSON Schema of type object"),
+        }
+    }
+}
+
+impl std::error::Error for DefinitionError {}
+
+/// A registered tool. What decides visibility is private to this crate.
+#[derive(Clone, Debug)]
+pub struct Tool {
+    name: Arc<str>,
+    title: Option<String>,
+    description: String,
+    parameters: Value,
+    source: Source,
+    service: String,
+    method: String,
+    toolsets: Vec<String>,
+    kind: Kind,
+    effect: Effect,
+    tokens: u32,
+    spellings: [String; 4],
+    pub(crate) unsafe_in: Vec<String>,
+    pub(crate) expose: bool,
+    pub(crate) defer: bool,
+    pub(crate) needs_conversation: bool,
+}
+
+impl Tool {
+    /// Checks a definition and derives what every request needs of it.
+    pub fn new(definition: ToolDefinition) -> Result<Self, DefinitionError> {
+        let ToolDefinition {
+            name,
+            title,
+            description,
+            parameters,
+            source,
+            service,
+            method,
+            toolsets,
+            unsafe_in,
+            expose,
+            defer,
+            needs_conversation,
+            kind,
+            effect,
+        } = definition;
+        validate_tool_name(&name).map_err(DefinitionError::Name)?;
+        if parameters.get("type").and_then(Value::as_str) != Some("object") {
+            return Err(DefinitionError::Parameters { name });
+        }
+        let tokens = crate::tokens::estimate(&name, &description, &parameters);
+        let spellings = [
+            format!("{service}:{method}"),
+            format!("{service}/{method}"),
+            format!("{service}.{method}"),
+            // A service with a slash has two spellings with a hyphen; the other one is made in `spellings`.
+            format!("{}-{method}", service.replace('/', "_")),
+        ];
+        Ok(Self {
+            name: name.into(),
+            title,
+            description,
+            parameters,
+            source,
+            service,
+            method,
+            toolsets,
+            kind,
+            effect,
+            tokens,
+            spellings,
+            unsafe_in,
+            expose,
+            defer,
+            needs_conversation,
+        })
+    }
+
+    /// The name on the wire.
+    pub fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    /// What the tool does.
+    pub fn description(&self) -> &str {
+        &self.description
+    }
+
+    /// The arguments, as a JSON Schema of an object.
+    pub fn parameters(&self) -> &Value {
+        &self.parameters
+    }
+
+    /// Where the tool comes from.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// A built-in's group, or an MCP tool's server.
+    pub fn service(&self) -> &str {
+        &self.service
+    }
+
+    /// Estimated tokens of the tool in a request.
+    pub fn tokens(&self) -> u32 {
+        self.tokens
+    }
+
+    /// Every way in which a pattern may spell the tool.
+    pub(crate) fn spellings(&self) -> impl Iterator<Item = std::borrow::Cow<'_, str>> {
+        let hyphenated = self.service.contains('/').then(|| format!("{}-{}", self.service, self.method));
+        std::iter::once(self.name.as_ref())
+            .chain(self.spellings.iter().map(String::as_str))
+            .map(std::borrow::Cow::Borrowed)
+            .chain(hyphenated.map(std::borrow::Cow::Owned))
+    }
+
+    /// The order of lists: kind of source, source, service, name.
+    pub(crate) fn order(&self) -> (&Source, &str, &str) {
+        (&self.source, &self.service, &self.name)
+    }
+
+    /// The tool as it is shown, without what is decided about it.
+    pub(crate) fn card(&self, full: bool) -> ToolCard {
+        ToolCard {
+            name: self.name.to_string(),
+            title: self.title.clone(),
+            description: self.description.clone(),
+            source: self.source.to_string(),
+            service: self.service.clone(),
+            method: self.method.clone(),
+            parameters: full.then(|| self.parameters.clone()),
+            toolsets: self.toolsets.clone(),
+            unsafe_in: self.unsafe_in.clone(),
+            defer: self.defer,
+            needs_conversation: self.needs_conversation,
+            kind: self.kind,
+            effect: self.effect,
+            disabled: None,
+            available: Available { ok: true, reason: None },
+            tokens: self.tokens,
+            revision: 0,
+        }
+    }
+}
+
+/// A tool that was declared and did not enter the registry (L1).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct NotRegistered {
+    /// The tool's name.
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub name: Arc<str>,
+    /// Why it was not registered.
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub reason: Arc<str>,
+}
+
+/// A tool as the API shows it. It describes; it decides nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ToolCard {
+    /// The name on the wire.
+    pub name: String,
+    /// A name for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What the tool does.
+    pub description: String,
+    /// Where it comes from: `builtin`, `plugin:NAME` or `mcp:NAME`.
+    pub source: String,
+    /// A built-in's group, or an MCP tool's server.
+    pub service: String,
+    /// The name within the service.
+    pub method: String,
+    /// The arguments, as a JSON Schema; left out of summaries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
+    pub parameters: Option<Value>,
+    /// Presets that the author put it in.
+    pub toolsets: Vec<String>,
+    /// Channels in which it is not used.
+    pub unsafe_in: Vec<String>,
+    /// Whether its schema comes on demand.
+    pub defer: bool,
+    /// Whether it works only inside a conversation.
+    pub needs_conversation: bool,
+    /// What it does, in one word.
+    pub kind: Kind,
+    /// What a call changes.
+    pub effect: Effect,
+    /// The global disable, if there is one.
+    pub disabled: Option<Disabled>,
+    /// Whether it can run now.
+    pub available: Available,
+    /// Estimated tokens in a request.
+    pub tokens: u32,
+    /// Grows with each change to the global disable; the value of the `ETag`.
+    pub revision: u64,
+}
+
+/// Who disabled a tool for everyone, why and when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Disabled {
+    /// The admin's user name.
+    pub by: String,
+    /// The admin's reason.
+    pub reason: String,
+    /// When, as RFC 3339 in UTC.
+    pub at: String,
+}
+
+/// Whether a tool can run now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Available {
+    /// Whether it can.
+    pub ok: bool,
+    /// Why not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use serde_json::json;
+
+    use super::{DefinitionError, Effect, Kind, Source, Tool, ToolDefinition};
+
+    /// A plain definition for tests.
+    pub(crate) fn definition_of(service: &str, method: &str) -> ToolDefinition {
+        ToolDefinition {
+            name: method.to_owned(),
+            title: None,
+            description: format!("Does {method}."),
+            parameters: json!({"type": "object"}),
+            source: Source::builtin(),
+            service: service.to_owned(),
+            method: method.to_owned(),
+            toolsets: Vec::new(),
+            unsafe_in: Vec::new(),
+            expose: true,
+            defer: false,
+            needs_conversation: false,
+            kind: Kind::Read,
+            effect: Effect::Read,
+        }
+    }
+
+    pub(crate) fn tool_of(service: &str, method: &str) -> Tool {
+        Tool::new(definition_of(service, method)).unwrap()
+    }
+
+    #[test]
+    fn parameters_must_describe_an_object() {
+        for parameters in [json!({}), json!({"type": "string"}), json!(null), json!([])] {
+            let definition = ToolDefinition { parameters, ..definition_of("files", "read") };
+            assert_eq!(Tool::new(definition).unwrap_err(), DefinitionError::Parameters { name: "read".into() });
+        }
+    }
+
+    #[test]
+    fn sources_are_read_as_written() {
+        for text in ["builtin", "plugin:x", "mcp:github"] {
+            assert_eq!(Source::try_from(text.to_owned()).unwrap().to_string(), text);
+        }
+        for text in ["", "mcp", "mcp:", "other:x", "Builtin"] {
+            assert!(Source::try_from(text.to_owned()).is_err(), "{text:?}");
+        }
+    }
+}
