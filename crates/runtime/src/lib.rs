@@ -1,1 +1,18 @@
 //! The registry, the one call pipeline, and the ports to the outside.
+//!
+//! A port is a trait that an adapter implements: [`store::Store`] for the database, [`Clock`] and [`Random`] for
+//! what must be repeatable in tests. [`Registry`] holds the functions and the snapshot, and [`Registry::invoke`] is
+//! the only way in which a tool runs.
+
+mod environment;
+mod function;
+mod output;
+mod registry;
+mod snapshot_cell;
+pub mod store;
+
+pub use environment::{Clock, Environment, Random, SystemClock, SystemRandom};
+pub use function::{CallContext, Check, Function, FunctionError, FunctionSpec};
+pub use output::{DEFAULT_MAX_CHARS, ToolReturn, cap};
+pub use registry::{ArgumentError, CallRefused, Invoked, Registry, RegistryBuilder, RegistryError};
+pub use snapshot_cell::{SnapshotCell, Unready};

@@ -97,7 +97,9 @@ pub(crate) fn display(command: &Command) -> String {
 fn not_started(command: &Command, error: &std::io::Error) -> anyhow::Error {
     let program = command.get_program().to_string_lossy();
     if error.kind() == ErrorKind::NotFound {
-        anyhow::anyhow!("the program `{program}` is not installed, or not on PATH: install it and run this again")
+        anyhow::anyhow!(
+            "the program `{program}` is not installed, or not on PATH: install it and run this again"
+        )
     } else {
         anyhow::anyhow!("the program `{program}` could not be started: {error}")
     }

@@ -14,7 +14,8 @@ pub(crate) fn is_debian() -> bool {
 ///
 /// `purpose` completes the sentence "… is needed".
 pub(crate) fn install(packages: &[&str], purpose: &str) -> Result<()> {
-    let typed = format!("apt-get update && apt-get install -y --no-install-recommends {}", packages.join(" "));
+    let typed =
+        format!("apt-get update && apt-get install -y --no-install-recommends {}", packages.join(" "));
     if !is_debian() {
         bail!(
             "{purpose} is needed and this is not Debian, so it cannot be installed from here. \

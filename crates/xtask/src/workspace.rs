@@ -31,7 +31,10 @@ impl Workspace {
         let answer: Value = serde_json::from_str(&command::output(&mut metadata)?)
             .context("`cargo metadata` printed something other than JSON")?;
         let folder = |key: &str| {
-            answer[key].as_str().map(PathBuf::from).with_context(|| format!("`cargo metadata` names no {key}"))
+            answer[key]
+                .as_str()
+                .map(PathBuf::from)
+                .with_context(|| format!("`cargo metadata` names no {key}"))
         };
         Ok(Self {
             root: folder("workspace_root")?,
@@ -57,9 +60,11 @@ impl Workspace {
     /// The folders of the frontend and of every crate of ours that it is made of, in a stable order.
     pub(crate) fn frontend_sources(&self) -> BTreeSet<PathBuf> {
         let mut found = BTreeSet::new();
-        let mut waiting: Vec<&Value> = self.packages.iter().filter(|package| package["name"] == FRONTEND).collect();
+        let mut waiting: Vec<&Value> =
+            self.packages.iter().filter(|package| package["name"] == FRONTEND).collect();
         while let Some(package) = waiting.pop() {
-            let Some(folder) = package["manifest_path"].as_str().and_then(|path| Path::new(path).parent()) else {
+            let Some(folder) = package["manifest_path"].as_str().and_then(|path| Path::new(path).parent())
+            else {
                 continue;
             };
             if !found.insert(folder.to_path_buf()) {
@@ -70,7 +75,9 @@ impl Workspace {
                 .filter(|dependency| dependency["path"].is_string() && dependency["kind"] != "dev")
                 .filter_map(|dependency| dependency["name"].as_str())
                 .collect();
-            waiting.extend(self.packages.iter().filter(|package| ours.iter().any(|name| package["name"] == *name)));
+            waiting.extend(
+                self.packages.iter().filter(|package| ours.iter().any(|name| package["name"] == *name)),
+            );
         }
         found
     }
