@@ -161,6 +161,15 @@ impl Snapshot {
         if let Availability::Failed(reason) = &self.availability[index.0] {
             card.available = Available { ok: false, reason: Some(reason.to_string()) };
         }
+        self.with_state(card)
+    }
+
+    /// A tool that is not registered now, as the API shows it: what was decided about its name.
+    pub fn missing_card(&self, name: &str) -> ToolCard {
+        self.with_state(ToolCard::missing(name))
+    }
+
+    fn with_state(&self, mut card: ToolCard) -> ToolCard {
         card.revision = self.state_revision(&card.name);
         card.disabled = self.disable_of(&card.name).map(|disable| Disabled {
             by: disable.by.to_string(),

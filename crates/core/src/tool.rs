@@ -233,6 +233,11 @@ impl Tool {
         &self.name
     }
 
+    /// A name for people.
+    pub fn title(&self) -> Option<&str> {
+        self.title.as_deref()
+    }
+
     /// What the tool does.
     pub fn description(&self) -> &str {
         &self.description
@@ -349,6 +354,31 @@ pub struct ToolCard {
     pub tokens: u32,
     /// Grows with each change to the global disable; the value of the `ETag`.
     pub revision: u64,
+}
+
+impl ToolCard {
+    /// A tool of which only the name is known.
+    pub(crate) fn missing(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            title: None,
+            description: String::new(),
+            source: "missing".to_owned(),
+            service: String::new(),
+            method: String::new(),
+            parameters: None,
+            toolsets: Vec::new(),
+            unsafe_in: Vec::new(),
+            defer: false,
+            needs_conversation: false,
+            kind: Kind::Read,
+            effect: Effect::Read,
+            disabled: None,
+            available: Available { ok: false, reason: Some("It is not registered now.".to_owned()) },
+            tokens: 0,
+            revision: 0,
+        }
+    }
 }
 
 /// Who disabled a tool for everyone, why and when.

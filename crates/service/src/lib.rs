@@ -1,1 +1,148 @@
-//! Authentication, the only request builder, use cases, the snapshot writer, events.
+//! Authentication, the only request builder, use cases, the snapshot writer and events.
+//!
+//! This crate knows ports only: no database, no web framework, no model is named here. Each file holds the use
+//! cases of one kind of thing; [`Service`] is what they share.
+
+mod access;
+mod account_rules;
+mod api_keys;
+mod audit;
+mod authenticator;
+mod conversations;
+mod error;
+mod events;
+mod limits;
+mod passwords;
+mod requests;
+mod secrets;
+mod sessions;
+mod setup;
+mod times;
+mod tools;
+mod users;
+mod writer;
+
+use std::sync::Arc;
+
+use toolshelf_core::{Availability, ToolIndex};
+use toolshelf_runtime::store::Store;
+use toolshelf_runtime::{Environment, Registry};
+
+pub use access::{Access, Denied, Standing};
+pub use authenticator::{Actor, SessionProof};
+pub use error::ServiceError;
+pub use events::{EventId, Events, Numbered, Subscription};
+pub use requests::Asked;
+pub use sessions::SignedIn;
+pub use times::rfc3339;
+pub use tools::ToolQuery;
+
+/// How long the set-up link works.
+pub const SETUP_LINK_MINUTES: i64 = 60;
+
+/// What all use cases share. Cloning is cheap.
+#[derive(Clone)]
+pub struct Service {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    store: Arc<dyn Store>,
+    environment: Environment,
+    registry: Arc<Registry>,
+    /// Held from BEGIN to swap, so that swaps are in commit order.
+    writer: tokio::sync::Mutex<()>,
+    events: Events,
+    passwords: passwords::Passwords,
+    limits: limits::Limits,
+}
+
+impl Service {
+    /// A service over a store and a registry, with what the store remembers about the registry's tools in force.
+    pub async fn new(
+        store: Arc<dyn Store>,
+        registry: Arc<Registry>,
+        environment: Environment,
+    ) -> Result<Self, ServiceError> {
+        let mut unit = store.read().await?;
+        let mut snapshot = toolshelf_core::Snapshot::clone(&*registry.snapshot().load()?);
+        for state in unit.list_tool_states().await? {
+            snapshot = snapshot.with_disable(&state.tool, state.revision, state.disable);
+        }
+        let revision = unit.snapshot_revision().await?;
+        registry.snapshot().swap(snapshot.at_revision(revision));
+        let inner = Inner {
+            events: Events::new(environment.now().timestamp_micros()),
+            passwords: passwords::Passwords::new(&environment)?,
+            limits: limits::Limits::new(),
+            writer: tokio::sync::Mutex::new(()),
+            store,
+            environment,
+            registry,
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// The registry, whose [`Registry::invoke`] runs tools.
+    pub fn registry(&self) -> &Registry {
+        &self.inner.registry
+    }
+
+    /// Notices of change.
+    pub fn events(&self) -> &Events {
+        &self.inner.events
+    }
+
+    /// Whether decisions can be trusted and the store answers.
+    pub async fn is_ready(&self) -> bool {
+        let stored = async { self.store().read().await?.snapshot_revision().await };
+        match (self.registry().snapshot().load(), stored.await) {
+            (Ok(snapshot), Ok(revision)) => snapshot.revision() <= revision,
+            _ => false,
+        }
+    }
+
+    /// Asks each function's check again and puts a changed answer in force. Meant to be called every few seconds,
+    /// off the request path.
+    pub async fn refresh_checks(&self) -> Result<(), ServiceError> {
+        let before = self.registry().snapshot().load()?;
+        let checked = self.registry().with_checks(&before);
+        let answer = |index: ToolIndex| {
+            let available = checked.card(index, false).available;
+            match available.reason {
+                Some(reason) if !available.ok => Availability::Failed(reason.into()),
+                _ => Availability::Ready,
+            }
+        };
+        let changed: Vec<writer::Delta> = before
+            .indexes()
+            .filter(|index| before.card(*index, false).available != checked.card(*index, false).available)
+            .map(|index| writer::Delta::Availability { name: before.tool(index).name().to_string(), now: answer(index) })
+            .collect();
+        if changed.is_empty() {
+            return Ok(());
+        }
+        self.write(move |_, _| Box::pin(async move { Ok(writer::Written { value: (), deltas: changed }) })).await
+    }
+
+    /// Forgets what ended by itself: sessions, and addresses that no limit remembers.
+    pub async fn tidy(&self) -> Result<(), ServiceError> {
+        self.inner.limits.forget_idle();
+        let mut unit = self.store().begin().await?;
+        unit.delete_sessions_expired_at(self.now()).await?;
+        unit.commit().await?;
+        Ok(())
+    }
+
+    fn store(&self) -> &dyn Store {
+        &*self.inner.store
+    }
+
+    fn environment(&self) -> &Environment {
+        &self.inner.environment
+    }
+
+    fn now(&self) -> chrono::DateTime<chrono::Utc> {
+        self.inner.environment.now()
+    }
+}

@@ -1,0 +1,96 @@
+//! Who may do what, as data.
+//!
+//! Every route of the server names one [`Access`]; [`Access::check`] is the only place that decides. A key's rights
+//! are its scopes, cut by its owner's role now.
+
+use toolshelf_api::KeyScope;
+use toolshelf_core::Role;
+
+/// What a route asks of whoever uses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Anyone.
+    Public,
+    /// Any user or key.
+    SignedIn,
+    /// A user in a browser session; no key, whatever its scopes.
+    Session,
+    /// A user, or a key with this scope.
+    Scope(KeyScope),
+    /// An admin in a browser session; no key, whatever its scopes.
+    AdminSession,
+    /// An admin, or an admin's key with scope `admin`.
+    Admin,
+    /// A user in a browser session, or a key with scope `admin`.
+    SessionOrAdminKey,
+}
+
+/// What counts about whoever asks.
+#[derive(Clone, Copy, Debug)]
+pub enum Standing<'a> {
+    /// Nobody is known.
+    Anonymous,
+    /// A user in a browser session.
+    Session(Role),
+    /// A key with these scopes, whose owner has this role now.
+    Key(Role, &'a [KeyScope]),
+}
+
+/// Why access is denied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Denied {
+    /// Nobody is known.
+    SignIn,
+    /// The role does not allow it.
+    AdminsOnly,
+    /// The key lacks a scope.
+    MissingScope(KeyScope),
+    /// No key may do this.
+    SessionOnly,
+}
+
+impl Denied {
+    /// A stable code.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::SignIn => "unauthenticated",
+            Self::AdminsOnly => "admins_only",
+            Self::MissingScope(_) => "missing_scope",
+            Self::SessionOnly => "session_only",
+        }
+    }
+
+    /// A sentence that a person can act on.
+    pub fn detail(self) -> String {
+        match self {
+            Self::SignIn => "Sign in, or send an API key as a bearer token.".to_owned(),
+            Self::AdminsOnly => "Only admins may do this. Ask an admin of this installation.".to_owned(),
+            Self::MissingScope(scope) => {
+                format!("The API key lacks the scope {}. Make a key that has it.", scope.as_str())
+            }
+            Self::SessionOnly => "API keys may not do this. Sign in with a browser.".to_owned(),
+        }
+    }
+}
+
+impl Access {
+    /// Decides whether somebody of this standing gets access.
+    pub fn check(self, standing: Standing<'_>) -> Result<(), Denied> {
+        let admin = |role: Role| if role == Role::Admin { Ok(()) } else { Err(Denied::AdminsOnly) };
+        let scope = |scopes: &[KeyScope], scope: KeyScope| {
+            if scopes.contains(&scope) { Ok(()) } else { Err(Denied::MissingScope(scope)) }
+        };
+        match (self, standing) {
+            (Self::Public, _) => Ok(()),
+            (_, Standing::Anonymous) => Err(Denied::SignIn),
+            (Self::SignedIn, _)
+            | (Self::Session | Self::Scope(_) | Self::SessionOrAdminKey, Standing::Session(_)) => Ok(()),
+            (Self::Admin | Self::AdminSession, Standing::Session(role)) => admin(role),
+            (Self::Session | Self::AdminSession, Standing::Key(..)) => Err(Denied::SessionOnly),
+            (Self::Scope(wanted), Standing::Key(_, scopes)) => scope(scopes, wanted),
+            (Self::Admin | Self::SessionOrAdminKey, Standing::Key(role, scopes)) => {
+                admin(role).and_then(|()| scope(scopes, KeyScope::Admin))
+            }
+        }
+    }
+}

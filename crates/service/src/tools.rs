@@ -1,0 +1,237 @@
+//! The catalog: list, show, resolve, call, disable.
+
+use toolshelf_api::{Boot, Call, CallResult, Page, Resolve, ResolveTokens, Resolved, OfferedTool, Tool};
+use toolshelf_core::{Disable, Layer, Resolution, Snapshot, TOKEN_METHOD, Toolset, closest, resolve, validate_tool_name};
+use toolshelf_runtime::store::ToolStateRow;
+
+use crate::Service;
+use crate::account_rules::Fields;
+use crate::audit::by_actor;
+use crate::authenticator::Actor;
+use crate::error::ServiceError;
+use crate::requests::Asked;
+use crate::times::rfc3339;
+use crate::writer::{Delta, Written};
+
+/// Which tools of the catalog to list.
+#[derive(Clone, Debug, Default)]
+pub struct ToolQuery {
+    /// A text that name, title, description or service must hold, in any letter case.
+    pub query: Option<String>,
+    /// The source as written.
+    pub source: Option<String>,
+    /// The name of a toolset that the tool must be in.
+    pub toolset: Option<String>,
+    /// Whether parameters are included.
+    pub full: bool,
+    /// The most tools of the page.
+    pub limit: usize,
+    /// The name of the last tool of the page before.
+    pub cursor: Option<String>,
+}
+
+impl Service {
+    /// One page of the catalog, with the revision of the snapshot that it shows.
+    pub async fn list_tools(&self, actor: &Actor, query: ToolQuery) -> Result<(u64, Page<Tool>), ServiceError> {
+        let snapshot = self.registry().snapshot().load()?;
+        let selected = match &query.toolset {
+            None => None,
+            Some(name) => Some(self.selected(actor, &snapshot, Toolset::named(name)?).await?),
+        };
+        let start = match &query.cursor {
+            None => None,
+            Some(cursor) => Some(
+                snapshot
+                    .find(cursor)
+                    .ok_or_else(|| ServiceError::invalid("cursor", "This is no cursor of this list."))?,
+            ),
+        };
+        let needle = query.query.as_deref().map(str::to_lowercase);
+        let matching: Vec<_> = snapshot
+            .catalog()
+            .filter(|index| {
+                let tool = snapshot.tool(*index);
+                selected.as_ref().is_none_or(|names| names.iter().any(|name| name == tool.name().as_ref()))
+                    && query.source.as_ref().is_none_or(|source| tool.source().to_string() == *source)
+                    && needle.as_ref().is_none_or(|needle| {
+                        [tool.name().as_ref(), tool.title().unwrap_or_default(), tool.description(), tool.service()]
+                            .iter()
+                            .any(|text| text.to_lowercase().contains(needle.as_str()))
+                    })
+            })
+            .collect();
+        let page: Vec<_> =
+            matching.iter().filter(|index| start.is_none_or(|start| **index > start)).take(query.limit + 1).collect();
+        let more = page.len() > query.limit;
+        let items: Vec<Tool> =
+            page.iter().take(query.limit).map(|index| snapshot.card(**index, query.full)).collect();
+        let next_cursor = items.last().filter(|_| more).map(|tool| tool.name.clone());
+        Ok((snapshot.revision(), Page { items, next_cursor, total: matching.len() as u64 }))
+    }
+
+    /// The names of the tools that a toolset selects. The resolver says so; nothing else does.
+    async fn selected(
+        &self,
+        actor: &Actor,
+        snapshot: &Snapshot,
+        toolset: Toolset,
+    ) -> Result<Vec<String>, ServiceError> {
+        let request = self.request(actor, Asked { toolset: Some(toolset), ..Asked::default() }).await?;
+        let resolution = resolve(snapshot, &request)?;
+        let selects = |verdict: &&toolshelf_core::Verdict| {
+            verdict.layer != Some(Layer::L2b) && verdict.also.iter().all(|cause| cause.layer != Layer::L2b)
+        };
+        Ok(resolution.verdicts.iter().filter(selects).map(|verdict| verdict.tool.to_string()).collect())
+    }
+
+    /// One tool of the catalog, with its parameters.
+    pub fn get_tool(&self, name: &str) -> Result<Tool, ServiceError> {
+        let snapshot = self.registry().snapshot().load()?;
+        let index = snapshot.find(name).filter(|index| snapshot.in_catalog(*index));
+        index.map(|index| snapshot.card(index, true)).ok_or_else(|| unknown_tool(&snapshot, name))
+    }
+
+    /// Which tools a request would get, and why.
+    pub async fn resolve(&self, actor: &Actor, asked: Resolve) -> Result<Resolved, ServiceError> {
+        let request = self.request(actor, Asked::from_resolve(asked)?).await?;
+        let snapshot = self.registry().snapshot().load()?;
+        Ok(shape(resolve(&snapshot, &request)?))
+    }
+
+    /// What the app shell needs for its first paint.
+    pub async fn boot(&self, actor: &Actor, version: &str) -> Result<Boot, ServiceError> {
+        let request = self.request(actor, Asked::default()).await?;
+        let snapshot = self.registry().snapshot().load()?;
+        let resolution = resolve(&snapshot, &request)?;
+        Ok(Boot {
+            version: version.to_owned(),
+            me: actor.me(),
+            revision: snapshot.revision(),
+            tools: snapshot.catalog().map(|index| snapshot.card(index, false)).collect(),
+            verdicts: resolution.verdicts,
+            not_registered: resolution.not_registered,
+        })
+    }
+
+    /// Calls a tool for the actor.
+    pub async fn call_tool(&self, actor: &Actor, name: &str, call: Call) -> Result<CallResult, ServiceError> {
+        let asked = Asked { conversation_id: call.conversation_id, ..Asked::default() };
+        let request = self.request(actor, asked).await?;
+        let invoked =
+            self.registry().invoke(&request, name, call.arguments).await.map_err(ServiceError::Call)?;
+        Ok(CallResult {
+            is_error: invoked.output.is_error,
+            code: invoked.code.map(str::to_owned),
+            text: invoked.output.text,
+            data: invoked.output.data,
+            duration_ms: u64::try_from(invoked.duration.as_millis()).unwrap_or(u64::MAX),
+            snapshot_revision: invoked.snapshot_revision,
+        })
+    }
+
+    /// Disables a tool for everyone (L5). It works for tools that are missing now too. When it returns, no call
+    /// that starts later can run the tool.
+    pub async fn disable_tool(
+        &self,
+        actor: &Actor,
+        name: &str,
+        reason: &str,
+        expected_revision: Option<u64>,
+    ) -> Result<Tool, ServiceError> {
+        let reason = reason.trim();
+        let mut fields = Fields::default();
+        fields.line("/reason", reason, 500);
+        fields.finish()?;
+        let now = self.now();
+        let disable =
+            Disable { by: actor.username().into(), reason: reason.into(), at: rfc3339(now).into() };
+        self.put_tool_state(actor, name, Some(disable), expected_revision).await
+    }
+
+    /// Lifts the global disable of a tool. Lifting twice is no error.
+    pub async fn enable_tool(
+        &self,
+        actor: &Actor,
+        name: &str,
+        expected_revision: Option<u64>,
+    ) -> Result<Tool, ServiceError> {
+        self.put_tool_state(actor, name, None, expected_revision).await
+    }
+
+    async fn put_tool_state(
+        &self,
+        actor: &Actor,
+        name: &str,
+        disable: Option<Disable>,
+        expected_revision: Option<u64>,
+    ) -> Result<Tool, ServiceError> {
+        let (actor, name, now) = (actor.clone(), name.to_owned(), self.now());
+        self.write(move |unit, snapshot| {
+            Box::pin(async move {
+                let before = unit.find_tool_state(&name).await?;
+                // A name that was never seen may be a missing tool's, if it could be a tool's at all. An author's
+                // helper is in no catalog, and so not disabled by its name either.
+                let hidden = snapshot.find(&name).is_some_and(|index| !snapshot.in_catalog(index));
+                if hidden || validate_tool_name(&name).is_err() {
+                    return Err(unknown_tool(snapshot, &name));
+                }
+                let before = before.unwrap_or(ToolStateRow { tool: name.clone(), disable: None, revision: 0 });
+                if expected_revision.is_some_and(|expected| expected != before.revision) {
+                    let current = serde_json::to_value(card(snapshot, &before))
+                        .map_err(|error| ServiceError::Internal(format!("a tool cannot be written as JSON: {error}")))?;
+                    return Err(ServiceError::Stale { current });
+                }
+                if before.disable.is_none() && disable.is_none() {
+                    return Ok(Written { value: card(snapshot, &before), deltas: Vec::new() });
+                }
+                let (action, detail) = match &disable {
+                    Some(disable) => ("tool.disabled", disable.reason.to_string()),
+                    None => ("tool.enabled", String::new()),
+                };
+                let state = ToolStateRow { tool: name.clone(), disable, revision: before.revision + 1 };
+                unit.put_tool_state(&state).await?;
+                unit.append_audit(&by_actor(&actor, now, action, &name, detail)).await?;
+                Ok(Written { value: card(snapshot, &state), deltas: vec![Delta::ToolState(state)] })
+            })
+        })
+        .await
+    }
+}
+
+/// A tool as it is shown once this state is in force; a missing tool shows its name and state only.
+fn card(snapshot: &Snapshot, state: &ToolStateRow) -> Tool {
+    let snapshot = snapshot.with_disable(&state.tool, state.revision, state.disable.clone());
+    match snapshot.find(&state.tool) {
+        Some(index) => snapshot.card(index, true),
+        None => snapshot.missing_card(&state.tool),
+    }
+}
+
+fn unknown_tool(snapshot: &Snapshot, name: &str) -> ServiceError {
+    let catalog = snapshot.catalog().map(|index| snapshot.tool(index).name().as_ref());
+    ServiceError::NotFound { what: "tool", name: name.to_owned(), suggestions: closest(name, catalog) }
+}
+
+fn shape(resolution: Resolution) -> Resolved {
+    Resolved {
+        revision: resolution.revision,
+        tools: resolution
+            .offered
+            .iter()
+            .map(|tool| OfferedTool {
+                name: tool.name().to_string(),
+                description: tool.description().to_owned(),
+                parameters: tool.parameters().clone(),
+            })
+            .collect(),
+        deferred: resolution.deferred,
+        verdicts: resolution.verdicts,
+        not_registered: resolution.not_registered,
+        tokens: ResolveTokens {
+            total: resolution.tokens.total,
+            offered: resolution.tokens.offered,
+            deferred: resolution.tokens.deferred,
+            method: TOKEN_METHOD.to_owned(),
+        },
+    }
+}

@@ -1,0 +1,108 @@
+//! The snapshot writer: the one way in which what decides visibility changes.
+
+use futures_util::future::BoxFuture;
+use toolshelf_api::Event;
+use toolshelf_core::{Availability, Snapshot};
+use toolshelf_runtime::SnapshotCell;
+use toolshelf_runtime::store::{ToolStateRow, UnitOfWork};
+
+use crate::Service;
+use crate::error::ServiceError;
+
+/// A change to the snapshot.
+pub(crate) enum Delta {
+    /// What was decided about a tool.
+    ToolState(ToolStateRow),
+    /// Whether a tool can run.
+    Availability {
+        /// The tool's name.
+        name: String,
+        /// The answer of its check.
+        now: Availability,
+    },
+}
+
+impl Delta {
+    fn apply(&self, snapshot: &Snapshot) -> Snapshot {
+        match self {
+            Self::ToolState(state) => snapshot.with_disable(&state.tool, state.revision, state.disable.clone()),
+            Self::Availability { name, now } => snapshot.with_availability(name, now.clone()),
+        }
+    }
+
+    fn event(&self, snapshot: &Snapshot) -> Event {
+        let (Self::ToolState(ToolStateRow { tool: name, .. }) | Self::Availability { name, .. }) = self;
+        let index = snapshot.find(name).filter(|index| snapshot.in_catalog(*index));
+        let tool = index.map(|index| Box::new(snapshot.card(index, false)));
+        Event::ToolChanged { revision: snapshot.revision(), tool, name: name.clone() }
+    }
+}
+
+/// What a change came to: its answer, and what to put in force. Without deltas nothing is stored.
+pub(crate) struct Written<T> {
+    /// The answer.
+    pub(crate) value: T,
+    /// What to put in force.
+    pub(crate) deltas: Vec<Delta>,
+}
+
+/// Makes the node unready unless the swap happened: between commit and swap the snapshot is behind the store.
+struct SwapOrUnready<'a> {
+    cell: &'a SnapshotCell,
+    swapped: bool,
+}
+
+impl Drop for SwapOrUnready<'_> {
+    fn drop(&mut self) {
+        if !self.swapped {
+            self.cell.mark_unready();
+        }
+    }
+}
+
+impl Service {
+    /// Lock, BEGIN, change, revision, COMMIT, apply, swap, unlock, notice.
+    ///
+    /// The lock is held from BEGIN to swap, so swaps are in commit order and a change is in force when it is
+    /// answered. It runs as its own task: a caller who goes away cannot part the commit from the swap.
+    pub(crate) async fn write<T, W>(&self, work: W) -> Result<T, ServiceError>
+    where
+        T: Send + 'static,
+        W: for<'a> FnOnce(
+                &'a mut dyn UnitOfWork,
+                &'a Snapshot,
+            ) -> BoxFuture<'a, Result<Written<T>, ServiceError>>
+            + Send
+            + 'static,
+    {
+        let service = self.clone();
+        let task = tokio::spawn(async move {
+            let inner = &service.inner;
+            let _lock = inner.writer.lock().await;
+            let cell = inner.registry.snapshot();
+            let before = cell.load()?;
+            let mut unit = inner.store.begin().await?;
+            let Written { value, deltas } = work(&mut *unit, &before).await?;
+            if deltas.is_empty() {
+                return Ok(value);
+            }
+            let revision = unit.raise_snapshot_revision().await?;
+            // From here on a failure leaves it open what is stored.
+            let mut guard = SwapOrUnready { cell, swapped: false };
+            unit.commit().await?;
+            let mut next = Snapshot::clone(&before);
+            for delta in &deltas {
+                next = delta.apply(&next);
+            }
+            let next = next.at_revision(revision);
+            let events: Vec<Event> = deltas.iter().map(|delta| delta.event(&next)).collect();
+            cell.swap(next);
+            guard.swapped = true;
+            for event in events {
+                inner.events.publish(event);
+            }
+            Ok(value)
+        });
+        task.await.map_err(|error| ServiceError::Internal(format!("a write failed: {error}")))?
+    }
+}

@@ -1,0 +1,9 @@
+//! Plain data and arithmetic behind the views.
+
+pub mod catalog;
+pub mod form;
+pub mod route;
+pub mod schema;
+pub mod shelf;
+pub mod text;
+pub mod window;
