@@ -1,6 +1,18 @@
-//! The browser app.
-use leptos::prelude::*;
+//! The browser app: mounts over the skeleton that the server drew, with the data that it sent along.
+
+#[cfg(target_arch = "wasm32")]
+mod api;
+#[cfg(target_arch = "wasm32")]
+mod app;
+#[cfg(target_arch = "wasm32")]
+mod components;
+#[cfg(target_arch = "wasm32")]
+mod pages;
+#[cfg(target_arch = "wasm32")]
+mod state;
 
 fn main() {
-    leptos::mount::mount_to_body(|| view! { <p>"Toolshelf"</p> });
+    // Elsewhere there is nothing to mount on; the package then only serves the tests of its library.
+    #[cfg(target_arch = "wasm32")]
+    app::start();
 }

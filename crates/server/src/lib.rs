@@ -1,1 +1,18 @@
 //! The web server and command line: routes, pages, assets, configuration, wiring.
+//!
+//! The adapters meet here: the store, the built-in functions and the web framework. What is decided, is decided in
+//! `toolshelf-service` and `toolshelf-core`.
+
+mod assets;
+mod cli;
+mod config;
+mod http;
+mod pages;
+mod serve;
+mod state;
+
+pub use cli::main;
+pub use config::{Config, ConfigError};
+pub use http::{ROUTES, Route, openapi, router};
+pub use serve::{Server, start};
+pub use state::AppState;

@@ -1,2 +1,5 @@
 //! The `toolshelf` program.
-fn main() {}
+
+fn main() -> std::process::ExitCode {
+    toolshelf_server::main()
+}

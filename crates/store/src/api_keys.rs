@@ -58,7 +58,8 @@ fn read_with_owner(row: &SqliteRow) -> Result<(ApiKeyRow, String), StoreError> {
 #[async_trait]
 impl ApiKeys for SqliteUnit {
     async fn insert_api_key(&mut self, key: &ApiKeyRow) -> Result<(), StoreError> {
-        let scopes = serde_json::to_string(&key.scopes).map_err(|error| StoreError::Database(Box::new(error)))?;
+        let scopes =
+            serde_json::to_string(&key.scopes).map_err(|error| StoreError::Database(Box::new(error)))?;
         self.execute(
             sqlx::query(
                 "INSERT INTO api_keys (id, user_id, name, token_hash, scopes, pinned, expires_at, created_at, \
@@ -98,8 +99,7 @@ impl ApiKeys for SqliteUnit {
     }
 
     async fn find_api_key(&mut self, id: &str) -> Result<Option<(ApiKeyRow, String)>, StoreError> {
-        let row =
-            self.optional(sqlx::query(select_with_owner!("WHERE api_keys.id = $1")).bind(id)).await?;
+        let row = self.optional(sqlx::query(select_with_owner!("WHERE api_keys.id = $1")).bind(id)).await?;
         row.as_ref().map(read_with_owner).transpose()
     }
 

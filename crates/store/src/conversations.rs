@@ -52,9 +52,8 @@ impl Conversations for SqliteUnit {
     }
 
     async fn find_conversation(&mut self, id: &str) -> Result<Option<ConversationRow>, StoreError> {
-        let row = self
-            .optional(sqlx::query(select_conversations!("WHERE conversations.id = $1")).bind(id))
-            .await?;
+        let row =
+            self.optional(sqlx::query(select_conversations!("WHERE conversations.id = $1")).bind(id)).await?;
         row.as_ref().map(read_conversation).transpose()
     }
 

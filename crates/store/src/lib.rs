@@ -1,10 +1,10 @@
-//! SQLite behind the store ports.
+//! `SQLite` behind the store ports.
 //!
-//! [`SqliteStore`] has one connection that writes and a few that only read. SQLite in WAL mode lets readers see the
+//! [`SqliteStore`] has one connection that writes and a few that only read. `SQLite` in WAL mode lets readers see the
 //! last committed state while a writer works, so neither waits for the other. A commit is answered after the disk
 //! has it.
 //!
-//! The statements are written so that PostgreSQL takes them too; what differs between databases is in the
+//! The statements are written so that `PostgreSQL` takes them too; what differs between databases is in the
 //! migrations, in `open` and in `sqlite`. The tests in `tests/store/conformance` say what every adapter must do.
 
 mod accounts;

@@ -37,7 +37,10 @@ impl Sessions for SqliteUnit {
         Ok(())
     }
 
-    async fn find_session(&mut self, token_hash: &[u8; 32]) -> Result<Option<(SessionRow, UserRow)>, StoreError> {
+    async fn find_session(
+        &mut self,
+        token_hash: &[u8; 32],
+    ) -> Result<Option<(SessionRow, UserRow)>, StoreError> {
         let row = self
             .optional(
                 sqlx::query(concat!(

@@ -10,7 +10,11 @@ use crate::unit::SqliteUnit;
 
 #[async_trait]
 impl SetupTokens for SqliteUnit {
-    async fn put_setup_token(&mut self, token_hash: &[u8; 32], expires_at: DateTime<Utc>) -> Result<(), StoreError> {
+    async fn put_setup_token(
+        &mut self,
+        token_hash: &[u8; 32],
+        expires_at: DateTime<Utc>,
+    ) -> Result<(), StoreError> {
         self.execute(
             sqlx::query(
                 "INSERT INTO setup_tokens (singleton, token_hash, expires_at) VALUES (1, $1, $2) \

@@ -14,8 +14,8 @@ type Statement<'q> = Query<'q, Sqlite, SqliteArguments>;
 
 /// A transaction. Dropping it rolls it back.
 ///
-/// After a statement failed, the unit refuses all further ones. SQLite ends the whole transaction on some errors,
-/// such as a full disk, and what came after would be committed by itself; PostgreSQL refuses on its own.
+/// After a statement failed, the unit refuses all further ones. `SQLite` ends the whole transaction on some errors,
+/// such as a full disk, and what came after would be committed by itself; `PostgreSQL` refuses on its own.
 pub(crate) struct SqliteUnit {
     transaction: Transaction<'static, Sqlite>,
     failed: bool,
@@ -41,7 +41,10 @@ impl SqliteUnit {
     }
 
     /// The first row of a query.
-    pub(crate) async fn optional(&mut self, statement: Statement<'_>) -> Result<Option<SqliteRow>, StoreError> {
+    pub(crate) async fn optional(
+        &mut self,
+        statement: Statement<'_>,
+    ) -> Result<Option<SqliteRow>, StoreError> {
         self.refuse_if_failed()?;
         let result = statement.fetch_optional(&mut *self.transaction).await;
         self.note(result)

@@ -44,7 +44,9 @@ impl Catalog {
     }
 
     /// Takes one tool as it is now. Says whether the catalog knows its name; if not, the list must be read again.
-    pub fn update(&mut self, tool: Tool) -> bool {
+    pub fn update(&mut self, mut tool: Tool) -> bool {
+        // The list holds summaries; a write answers with more.
+        tool.parameters = None;
         let Some(&place) = self.places.get(&tool.name) else { return false };
         self.texts[place] = text_of(&tool);
         self.tools[place] = Arc::new(tool);

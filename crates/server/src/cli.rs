@@ -1,0 +1,86 @@
+//! The command line.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::config::Config;
+
+/// Decides which tools a model may see, and why.
+#[derive(Parser)]
+#[command(name = "toolshelf", version, about)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    serve: ServeArgs,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the server (what happens without a command too).
+    Serve(ServeArgs),
+    /// Print the `OpenAPI` document of the HTTP API.
+    Openapi,
+}
+
+/// What `serve` takes. Each flag wins over the environment, which wins over the file.
+#[derive(Args, Clone, Default)]
+pub struct ServeArgs {
+    /// The address to listen on; port 0 takes any free port [default: 127.0.0.1:7717]
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub listen: Option<String>,
+    /// The folder for the database and the workspaces [default: ./data]
+    #[arg(long, value_name = "FOLDER")]
+    pub data: Option<PathBuf>,
+    /// The configuration file [default: toolshelf.toml, if there is one]
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Allow other machines to connect: needed to listen on anything but loopback
+    #[arg(long)]
+    pub allow_remote: bool,
+}
+
+/// Runs the command line of this process. Exit codes: 0 done, 1 failed, 2 wrong usage.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match cli.command {
+        Some(Command::Openapi) => print_openapi(),
+        Some(Command::Serve(args)) => serve(&args),
+        None => serve(&cli.serve),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say_error(&format!("error: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn print_openapi() -> anyhow::Result<()> {
+    say(&crate::http::openapi().to_pretty_json()?);
+    Ok(())
+}
+
+fn serve(args: &ServeArgs) -> anyhow::Result<()> {
+    let config = Config::load(args)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        // Two of these run queries and files; the default of 512 would only serve to fill the memory.
+        .max_blocking_threads(32)
+        .build()?;
+    runtime.block_on(crate::serve::run(config))
+}
+
+/// Prints a line for whoever started the program.
+#[expect(clippy::print_stdout, reason = "this is the program's output")]
+pub(crate) fn say(line: &str) {
+    println!("{line}");
+}
+
+#[expect(clippy::print_stderr, reason = "this is the program's output")]
+fn say_error(line: &str) {
+    eprintln!("{line}");
+}

@@ -1,0 +1,87 @@
+//! Conversations.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::{StatusCode, header};
+use axum::response::IntoResponse;
+use serde::Deserialize;
+use toolshelf_api::{Conversation, CreateConversation, FieldError, Page, Problem};
+use utoipa::IntoParams;
+
+use super::tools::etag;
+use super::{ApiError, Body, IfMatch, Params, SignedInUser};
+use crate::state::AppState;
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct PageParams {
+    /// The most items of the page, 1 to 500; 50 if absent.
+    pub(crate) limit: Option<u32>,
+    /// `next_cursor` of the page before.
+    pub(crate) cursor: Option<String>,
+}
+
+impl PageParams {
+    pub(crate) fn limit(&self) -> Result<u32, ApiError> {
+        let limit = self.limit.unwrap_or(50);
+        if (1..=500).contains(&limit) {
+            return Ok(limit);
+        }
+        let message = "Use 1 to 500.".to_owned();
+        Err(ApiError::invalid(vec![FieldError { pointer: "limit".to_owned(), message }]))
+    }
+}
+
+/// The caller's conversations, newest first.
+#[utoipa::path(get, path = "/conversations", tag = "conversations", params(PageParams), responses(
+    (status = 200, body = Page<Conversation>), (status = 422, body = Problem)
+))]
+pub(crate) async fn list_conversations(
+    State(state): State<AppState>,
+    SignedInUser(actor): SignedInUser,
+    Params(params): Params<PageParams>,
+) -> Result<Json<Page<Conversation>>, ApiError> {
+    let limit = params.limit()?;
+    Ok(Json(state.service.list_conversations(&actor, params.cursor.as_deref(), limit).await?))
+}
+
+/// Makes a conversation.
+#[utoipa::path(post, path = "/conversations", tag = "conversations", responses(
+    (status = 201, body = Conversation), (status = 422, body = Problem)
+))]
+pub(crate) async fn create_conversation(
+    State(state): State<AppState>,
+    SignedInUser(actor): SignedInUser,
+    Body(new): Body<CreateConversation>,
+) -> Result<impl IntoResponse, ApiError> {
+    let conversation = state.service.create_conversation(&actor, new).await?;
+    Ok((StatusCode::CREATED, [(header::ETAG, etag(conversation.revision))], Json(conversation)))
+}
+
+/// One of the caller's conversations.
+#[utoipa::path(get, path = "/conversations/{id}", tag = "conversations", params(("id" = String, Path)), responses(
+    (status = 200, body = Conversation), (status = 404, body = Problem)
+))]
+pub(crate) async fn get_conversation(
+    State(state): State<AppState>,
+    SignedInUser(actor): SignedInUser,
+    Path(id): Path<String>,
+) -> Result<impl IntoResponse, ApiError> {
+    let conversation = state.service.get_conversation(&actor, &id).await?;
+    Ok(([(header::ETAG, etag(conversation.revision))], Json(conversation)))
+}
+
+/// Removes one of the caller's conversations with all that belongs to it.
+#[utoipa::path(delete, path = "/conversations/{id}", tag = "conversations", params(("id" = String, Path)), responses(
+    (status = 204), (status = 404, body = Problem), (status = 412, body = Problem)
+))]
+pub(crate) async fn delete_conversation(
+    State(state): State<AppState>,
+    SignedInUser(actor): SignedInUser,
+    Path(id): Path<String>,
+    IfMatch(revision): IfMatch,
+) -> Result<StatusCode, ApiError> {
+    state.service.delete_conversation(&actor, &id, revision).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,112 @@
+//! Notices of change, over server-sent events.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::sse::{Event as SseEvent, KeepAlive, Sse};
+use futures_util::Stream;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use toolshelf_api::{Event, EventKind};
+use toolshelf_service::{EventId, Numbered, Standing};
+
+use super::guard::session_token;
+use super::{ApiError, SignedInUser};
+use crate::state::AppState;
+
+/// How often a stream asks whether its listener may still listen.
+const CHECK_EVERY: Duration = Duration::from_secs(10);
+
+/// A stream of changes. It begins with `hello`; with `Last-Event-ID` it goes on where it stopped, or says `resync`
+/// when events were lost. It ends when the session or key ends.
+#[utoipa::path(get, path = "/events", tag = "events", responses(
+    (status = 200, content_type = "text/event-stream", body = Event)
+))]
+pub(crate) async fn listen(
+    State(state): State<AppState>,
+    SignedInUser(_): SignedInUser,
+    headers: HeaderMap,
+) -> Result<Sse<impl Stream<Item = Result<SseEvent, Infallible>>>, ApiError> {
+    let last_seen = headers.get("last-event-id").and_then(|value| value.to_str().ok()?.parse::<EventId>().ok());
+    let asked_to_resume = headers.contains_key("last-event-id");
+    let mut subscription = state.service.events().subscribe(last_seen);
+    let revision = state.service.registry().snapshot().load().map_or(0, |snapshot| snapshot.revision());
+    // An id that cannot be read is one of which nothing is known.
+    let first = if subscription.resync || (asked_to_resume && last_seen.is_none()) {
+        Event::Resync { revision }
+    } else {
+        Event::Hello { revision }
+    };
+
+    // A bounded queue: a listener that does not read holds up only its own stream.
+    let (sender, receiver) = mpsc::channel(16);
+    tokio::spawn(async move {
+        let first = Numbered { id: if subscription.missed.is_empty() { subscription.at } else { last_seen.unwrap_or(subscription.at) }, event: first };
+        if send(&sender, &first).await.is_err() {
+            return;
+        }
+        for event in std::mem::take(&mut subscription.missed) {
+            if send(&sender, &event).await.is_err() {
+                return;
+            }
+        }
+        let mut check = tokio::time::interval(CHECK_EVERY);
+        loop {
+            let sent = tokio::select! {
+                () = state.stopping.cancelled() => return,
+                () = sender.closed() => return,
+                _ = check.tick() => {
+                    if !may_listen(&state, &headers).await {
+                        return;
+                    }
+                    continue;
+                }
+                event = subscription.coming.recv() => {
+                    if !may_listen(&state, &headers).await {
+                        return;
+                    }
+                    match event {
+                        Ok(event) => send(&sender, &event).await,
+                        Err(RecvError::Lagged(_)) => {
+                            let resumed = state.service.events().subscribe(None);
+                            subscription.coming = resumed.coming;
+                            let revision =
+                                state.service.registry().snapshot().load().map_or(0, |snapshot| snapshot.revision());
+                            send(&sender, &Arc::new(Numbered { id: resumed.at, event: Event::Resync { revision } })).await
+                        }
+                        Err(RecvError::Closed) => return,
+                    }
+                }
+            };
+            if sent.is_err() {
+                return;
+            }
+        }
+    });
+    Ok(Sse::new(ReceiverStream::new(receiver)).keep_alive(KeepAlive::new().interval(CHECK_EVERY)))
+}
+
+async fn send(sender: &mpsc::Sender<Result<SseEvent, Infallible>>, event: &Numbered) -> Result<(), ()> {
+    let name = match &event.event {
+        Event::Hello { .. } => EventKind::HELLO,
+        Event::Resync { .. } => EventKind::RESYNC,
+        Event::ToolChanged { .. } => EventKind::TOOL_CHANGED,
+    };
+    let event = SseEvent::default().event(name).id(event.id.to_string()).json_data(&event.event).map_err(|_| ())?;
+    sender.send(Ok(event)).await.map_err(|_| ())
+}
+
+/// Whether the listener's session or key still stands.
+async fn may_listen(state: &AppState, headers: &HeaderMap) -> bool {
+    let bearer = headers.get("authorization").and_then(|value| value.to_str().ok()?.split_once(' '));
+    let actor = match (bearer, session_token(state, headers)) {
+        (Some((_, token)), _) => state.service.authenticate_key(token.trim()).await,
+        (None, Some(token)) => state.service.authenticate_session(token).await,
+        (None, None) => return false,
+    };
+    actor.is_ok_and(|actor| !matches!(actor.standing(), Standing::Anonymous))
+}

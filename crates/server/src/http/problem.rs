@@ -1,0 +1,195 @@
+//! Translates what went wrong into `application/problem+json`.
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use toolshelf_api::{FieldError, Problem};
+use toolshelf_core::{Refusal, RequestError, explain};
+use toolshelf_runtime::CallRefused;
+use toolshelf_service::ServiceError;
+
+/// What a handler answers when it cannot do as asked. What the client reads and what the log reads are different
+/// fields.
+#[derive(Clone, Debug)]
+pub(crate) struct ApiError {
+    pub(crate) problem: Box<Problem>,
+    internal: Option<String>,
+    retry_after_seconds: Option<u64>,
+}
+
+impl ApiError {
+    pub(crate) fn new(status: StatusCode, code: &str, detail: impl Into<String>) -> Self {
+        let problem = Problem {
+            kind: format!("urn:toolshelf:problem:{code}"),
+            title: status.canonical_reason().unwrap_or("Error").to_owned(),
+            status: status.as_u16(),
+            detail: detail.into(),
+            code: code.to_owned(),
+            ..Problem::default()
+        };
+        Self { problem: Box::new(problem), internal: None, retry_after_seconds: None }
+    }
+
+    pub(crate) fn invalid(errors: Vec<FieldError>) -> Self {
+        let detail = errors.first().map_or_else(String::new, |error| error.message.clone());
+        let mut error = Self::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", detail);
+        error.problem.errors = errors;
+        error
+    }
+
+    /// An error whose reason only the log may know.
+    pub(crate) fn internal(reason: impl Into<String>) -> Self {
+        let detail = "Something went wrong on the server. Its log has the details under this request's id.";
+        Self { internal: Some(reason.into()), ..Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail) }
+    }
+
+    fn unavailable(code: &str, detail: &str, reason: String) -> Self {
+        Self {
+            internal: Some(reason),
+            retry_after_seconds: Some(5),
+            ..Self::new(StatusCode::SERVICE_UNAVAILABLE, code, detail)
+        }
+    }
+
+    pub(crate) fn status(&self) -> StatusCode {
+        StatusCode::from_u16(self.problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+
+    /// When to try again.
+    pub(crate) fn retry_after_seconds(&self) -> Option<u64> {
+        self.retry_after_seconds
+    }
+
+    /// What the log should say beyond the problem.
+    pub(crate) fn reason(&self) -> Option<&str> {
+        self.internal.as_deref()
+    }
+}
+
+/// The body is made by [`super::finish`], which knows the request's id and whether a browser asks.
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let mut response = self.status().into_response();
+        if let Some(seconds) = self.retry_after_seconds {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if self.status() == StatusCode::UNAUTHORIZED {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+impl From<ServiceError> for ApiError {
+    fn from(error: ServiceError) -> Self {
+        match error {
+            ServiceError::Unauthenticated(detail) => Self::new(StatusCode::UNAUTHORIZED, "unauthenticated", detail),
+            ServiceError::Denied(denied) => {
+                let status = match denied {
+                    toolshelf_service::Denied::SignIn => StatusCode::UNAUTHORIZED,
+                    _ => StatusCode::FORBIDDEN,
+                };
+                Self::new(status, denied.code(), denied.detail())
+            }
+            ServiceError::NotFound { what, name, suggestions } => {
+                let code = format!("unknown_{}", what.to_lowercase().replace(' ', "_"));
+                unknown(StatusCode::NOT_FOUND, &code, format!("There is no {what} named {name:?}."), suggestions)
+            }
+            ServiceError::Conflict { code, detail } => Self::new(StatusCode::CONFLICT, code, detail),
+            ServiceError::Stale { current } => {
+                let detail = "Somebody changed it in the meantime. Look at it as it is now, and decide again.";
+                let mut error = Self::new(StatusCode::PRECONDITION_FAILED, "stale_revision", detail);
+                error.problem.current = Some(current);
+                error
+            }
+            ServiceError::Invalid(errors) => Self::invalid(errors),
+            ServiceError::Request(error) => from_request(error),
+            ServiceError::Call(refused) => from_refused(refused),
+            ServiceError::RateLimited { retry_after_seconds } => Self {
+                retry_after_seconds: Some(retry_after_seconds),
+                ..Self::new(
+                    StatusCode::TOO_MANY_REQUESTS,
+                    "rate_limited",
+                    format!("Too many tries. Try again in {retry_after_seconds} seconds."),
+                )
+            },
+            ServiceError::Unready(error) => unready(error.to_string()),
+            ServiceError::Store(error) => {
+                Self::unavailable("store_failed", "The database does not answer. Try again in a moment.", chain(&error))
+            }
+            ServiceError::Internal(reason) => Self::internal(reason),
+        }
+    }
+}
+
+fn unready(reason: String) -> ApiError {
+    let detail = "The server cannot tell what is allowed now and refuses everything. An admin should restart it.";
+    ApiError::unavailable("unready", detail, reason)
+}
+
+fn unknown(status: StatusCode, code: &str, mut detail: String, suggestions: Vec<String>) -> ApiError {
+    if !suggestions.is_empty() {
+        detail.push_str(&format!(" Did you mean {}?", suggestions.join(", ")));
+    }
+    let mut error = ApiError::new(status, code, detail);
+    error.problem.suggestions = suggestions;
+    error
+}
+
+fn from_request(error: RequestError) -> ApiError {
+    let detail = error.to_string();
+    let (pointer, code, suggestions) = match error {
+        RequestError::UnknownToolset { suggestions, .. } => ("/toolset".to_owned(), "unknown_toolset", suggestions),
+        RequestError::UnknownTool { position, suggestions, .. } => {
+            (format!("/toolset/{position}"), "unknown_tool", suggestions)
+        }
+    };
+    let mut error = unknown(StatusCode::UNPROCESSABLE_ENTITY, code, detail.clone(), suggestions);
+    error.problem.errors = vec![FieldError { pointer, message: detail }];
+    error
+}
+
+fn from_refused(refused: CallRefused) -> ApiError {
+    let code = refused.code();
+    match refused {
+        CallRefused::Unready => unready("a call was refused".to_owned()),
+        CallRefused::InvalidInput(errors) => {
+            let errors: Vec<FieldError> = errors
+                .into_iter()
+                .map(|error| FieldError { pointer: format!("/arguments{}", error.pointer), message: error.message })
+                .collect();
+            let mut error = ApiError::invalid(errors);
+            error.problem.code = code.to_owned();
+            error.problem.kind = format!("urn:toolshelf:problem:{code}");
+            error
+        }
+        CallRefused::Refused(Refusal::Request(error)) => from_request(error),
+        CallRefused::Refused(Refusal::Unknown { name, suggestions }) => {
+            unknown(StatusCode::NOT_FOUND, code, format!("There is no tool named {name:?}."), suggestions)
+        }
+        CallRefused::Refused(Refusal::Removed(verdict)) => {
+            let mut detail = format!("{} cannot be called here. {}", verdict.tool, explain::sentence(&verdict));
+            if let Some(fix) = &verdict.fix {
+                if !detail.ends_with(['.', '!', '?']) {
+                    detail.push('.');
+                }
+                detail.push(' ');
+                detail.push_str(&explain::fix_sentence(fix));
+            }
+            let mut error = ApiError::new(StatusCode::FORBIDDEN, code, detail);
+            error.problem.verdict = Some(*verdict);
+            error
+        }
+    }
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}

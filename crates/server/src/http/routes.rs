@@ -1,0 +1,75 @@
+//! Who may use which route, as data.
+//!
+//! The guard looks a request up here before any handler runs; a route that is not in the table is closed to
+//! everyone. A test compares the table with the routes that exist, and another walks each route with each role and
+//! scope.
+
+use toolshelf_api::KeyScope::{Call, Curate, Read};
+use toolshelf_service::Access;
+
+/// One method of one path.
+#[derive(Clone, Copy, Debug)]
+pub struct Route {
+    /// The HTTP method.
+    pub method: &'static str,
+    /// The path as the router knows it.
+    pub path: &'static str,
+    /// Who may use it.
+    pub access: Access,
+    /// Whether a write to it carries its CSRF token in a form field, which the handler checks, because a page that
+    /// works without script cannot send a header.
+    pub form: bool,
+}
+
+const fn route(method: &'static str, path: &'static str, access: Access) -> Route {
+    Route { method, path, access, form: false }
+}
+
+const fn form(path: &'static str, access: Access) -> Route {
+    Route { method: "POST", path, access, form: true }
+}
+
+/// Every route.
+pub const ROUTES: &[Route] = &[
+    route("GET", "/healthz", Access::Public),
+    route("GET", "/readyz", Access::Public),
+    route("GET", "/assets/{*path}", Access::Public),
+    route("GET", "/api/v1/openapi.json", Access::Public),
+    route("POST", "/api/v1/setup", Access::Public),
+    route("POST", "/api/v1/login", Access::Public),
+    route("POST", "/api/v1/logout", Access::Session),
+    route("GET", "/api/v1/me", Access::SignedIn),
+    route("GET", "/api/v1/users", Access::Admin),
+    route("POST", "/api/v1/users", Access::Admin),
+    route("GET", "/api/v1/users/{id}", Access::Admin),
+    route("PATCH", "/api/v1/users/{id}", Access::Admin),
+    route("GET", "/api/v1/api-keys", Access::SessionOrAdminKey),
+    route("POST", "/api/v1/api-keys", Access::Session),
+    route("DELETE", "/api/v1/api-keys/{id}", Access::SessionOrAdminKey),
+    route("GET", "/api/v1/tools", Access::Scope(Read)),
+    route("GET", "/api/v1/tools/{name}", Access::Scope(Read)),
+    route("PUT", "/api/v1/tools/{name}/disabled", Access::Admin),
+    route("DELETE", "/api/v1/tools/{name}/disabled", Access::Admin),
+    route("POST", "/api/v1/tools/{name}/call", Access::Scope(Call)),
+    route("POST", "/api/v1/resolve", Access::Scope(Read)),
+    route("GET", "/api/v1/conversations", Access::Scope(Read)),
+    route("POST", "/api/v1/conversations", Access::Scope(Curate)),
+    route("GET", "/api/v1/conversations/{id}", Access::Scope(Read)),
+    route("DELETE", "/api/v1/conversations/{id}", Access::Scope(Curate)),
+    route("GET", "/api/v1/events", Access::Scope(Read)),
+    route("GET", "/api/v1/audit", Access::Admin),
+    route("GET", "/", Access::Public),
+    route("GET", "/setup", Access::Public),
+    form("/setup", Access::Public),
+    route("GET", "/login", Access::Public),
+    form("/login", Access::Public),
+    form("/logout", Access::Session),
+    route("GET", "/functions", Access::Session),
+    route("GET", "/functions/{*rest}", Access::Session),
+    route("GET", "/people", Access::AdminSession),
+    form("/people", Access::AdminSession),
+    form("/people/{id}", Access::AdminSession),
+    route("GET", "/keys", Access::Session),
+    form("/keys", Access::Session),
+    form("/keys/{id}/revoke", Access::Session),
+];

@@ -1,0 +1,96 @@
+//! What every adapter of the store port must do, written against the port alone.
+//!
+//! An adapter stamps the suite with [`stamp`], giving an async function that makes an empty store and keeps it
+//! alive. A test that is not listed here is dead code, which the compiler reports.
+
+pub(crate) mod accounts;
+pub(crate) mod api_keys;
+pub(crate) mod audit;
+pub(crate) mod conversations;
+pub(crate) mod samples;
+pub(crate) mod sessions;
+pub(crate) mod setup_tokens;
+pub(crate) mod tool_states;
+pub(crate) mod transactions;
+
+use std::sync::Arc;
+
+use toolshelf_runtime::store::Store;
+
+/// An empty store, and what must live as long as it.
+pub(crate) struct Fresh<G> {
+    /// The store.
+    pub(crate) store: Arc<dyn Store>,
+    /// Whatever removes the database when it is dropped.
+    pub(crate) _guard: G,
+}
+
+/// Makes one test for each function of the suite.
+macro_rules! stamp {
+    ($fresh:path) => {
+        $crate::conformance::stamp! { @areas $fresh;
+            accounts: {
+                users_are_kept_as_they_were_given,
+                a_name_is_taken_in_every_letter_case,
+                users_are_listed_by_name,
+                an_update_replaces_what_may_change,
+                a_stale_revision_changes_nothing,
+                active_admins_are_counted,
+            }
+            sessions: {
+                a_session_is_found_with_its_user,
+                sessions_end_one_by_one_or_all,
+                expired_sessions_are_forgotten,
+                a_session_needs_its_user,
+            }
+            api_keys: {
+                keys_are_kept_as_they_were_given,
+                keys_are_listed_newest_first,
+                a_key_is_revoked_once,
+                a_token_belongs_to_one_key,
+            }
+            setup_tokens: {
+                a_new_token_replaces_the_old,
+                of_many_at_once_one_takes_the_token,
+            }
+            tool_states: {
+                states_are_kept_as_they_were_given,
+                states_are_listed_by_name,
+            }
+            audit: {
+                entries_are_paged_newest_first,
+            }
+            conversations: {
+                conversations_are_kept_as_they_were_given,
+                conversations_are_paged_newest_first,
+                todos_are_numbered_in_their_conversation,
+                many_at_once_number_without_gaps,
+                deleting_a_conversation_takes_its_todos,
+                todos_need_their_conversation,
+            }
+            transactions: {
+                what_is_dropped_is_rolled_back,
+                what_is_committed_is_seen,
+                a_reader_sees_one_state_and_does_not_wait,
+                a_reader_does_not_write,
+                writers_wait_for_each_other,
+                concurrent_writers_lose_no_update,
+                a_writer_that_gives_up_waiting_leaves_no_trace,
+                a_taken_name_leaves_the_unit_usable,
+                a_failed_statement_spoils_the_unit,
+                times_keep_microseconds,
+            }
+        }
+    };
+    (@areas $fresh:path; $($area:ident: { $($test:ident,)+ })+) => {
+        $(mod $area {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $test() {
+                let fresh = $fresh().await;
+                $crate::conformance::$area::$test(fresh.store.clone()).await;
+            })+
+        })+
+    };
+}
+
+pub(crate) use stamp;

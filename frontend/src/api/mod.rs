@@ -1,0 +1,9 @@
+//! The HTTP API, as the browser uses it.
+
+mod events;
+mod http;
+mod tools;
+
+pub(crate) use events::{Events, Notice};
+pub(crate) use http::{Failure, Reply, go_to_sign_in};
+pub(crate) use tools::{Api, Answer};

@@ -1,0 +1,95 @@
+//! A group of the list: a header that stays in view, and the rows that are.
+
+use leptos::prelude::*;
+use toolshelf_frontend::model::text::thousands;
+use toolshelf_frontend::model::window::Slice;
+
+use super::{DrawnRow, Row};
+use crate::state::App;
+
+/// A group that is in view, with its rows that are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DrawnGroup {
+    /// The source and service.
+    pub(crate) key: String,
+    title: String,
+    kind: String,
+    total: usize,
+    shown: usize,
+    height: u32,
+    skipped: u32,
+    rows: Vec<DrawnRow>,
+}
+
+/// Looks up what a window shows.
+pub(crate) fn drawn_groups(app: &App, slices: &[Slice]) -> Vec<DrawnGroup> {
+    app.view.with(|view| {
+        app.catalog.with(|catalog| {
+            let drawn = |slice: &Slice| {
+                let group = view.groups.get(slice.section)?;
+                let rows = group.rows.get(slice.rows.clone())?.iter().zip(slice.rows.start + 1..);
+                let row = |(place, position): (&usize, usize)| {
+                    Some(DrawnRow { name: catalog.tools().get(*place)?.name.clone(), position })
+                };
+                Some(DrawnGroup {
+                    key: group.key.clone(),
+                    title: group.title.clone(),
+                    kind: group.kind.clone(),
+                    total: group.total,
+                    shown: group.rows.len(),
+                    height: slice.height,
+                    skipped: slice.skipped,
+                    rows: rows.filter_map(row).collect(),
+                })
+            };
+            slices.iter().filter_map(drawn).collect()
+        })
+    })
+}
+
+/// A group of the list.
+#[component]
+pub(crate) fn GroupView(
+    /// The group when it came into view.
+    group: DrawnGroup,
+    /// All groups in view, in which this one is followed.
+    drawn: Memo<Vec<DrawnGroup>>,
+) -> AnyView {
+    let (key, title, kind) = (group.key.clone(), group.title.clone(), group.kind.clone());
+    let heading = format!("group-{}", group.key.replace(' ', "-"));
+    let now = Memo::new(move |before: Option<&DrawnGroup>| {
+        // Just before a group leaves the view it is asked for once more; it then stays as it was.
+        let found = drawn.with(|drawn| drawn.iter().find(|group| group.key == key).cloned());
+        found.or_else(|| before.cloned()).unwrap_or_else(|| group.clone())
+    });
+    let size = Signal::derive(move || now.with(|group| group.shown));
+    let figures = move || {
+        now.with(|group| {
+            if group.shown == group.total {
+                thousands(group.total as u64)
+            } else {
+                format!("{} of {}", thousands(group.shown as u64), thousands(group.total as u64))
+            }
+        })
+    };
+    let row = move |row: DrawnRow| {
+        let name = row.name.clone();
+        let position = Memo::new(move |before: Option<&usize>| {
+            let found = now.with(|group| group.rows.iter().find(|other| other.name == name).map(|row| row.position));
+            found.or(before.copied()).unwrap_or(row.position)
+        });
+        view! { <Row name=row.name position=position.into() size /> }
+    };
+    view! {
+        <section class="group" aria-labelledby=heading.clone() style:height=move || now.with(|group| format!("{}px", group.height))>
+            <header class="group-head">
+                <h2 id=heading>{title}<span class="group-kind">{format!(" · {kind}")}</span></h2>
+                <span class="group-figures num">{figures}<span class="visually-hidden">" tools"</span></span>
+            </header>
+            <ul role="list" style:padding-top=move || now.with(|group| format!("{}px", group.skipped))>
+                <For each=move || now.with(|group| group.rows.clone()) key=|row| row.name.clone() children=row />
+            </ul>
+        </section>
+    }
+    .into_any()
+}

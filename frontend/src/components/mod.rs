@@ -1,0 +1,26 @@
+//! The parts that pages are made of.
+
+mod badges;
+mod copy;
+mod dialogs;
+mod drawer;
+mod group;
+mod icon;
+mod keyboard;
+mod nav;
+mod row;
+mod shelf;
+mod toasts;
+mod toolbar;
+
+pub(crate) use badges::Badges;
+pub(crate) use copy::Copy;
+pub(crate) use dialogs::{DisableDialog, KeysDialog};
+pub(crate) use drawer::Drawer;
+pub(crate) use icon::Icon;
+pub(crate) use keyboard::focus_by_id;
+pub(crate) use nav::Nav;
+pub(crate) use row::{DrawnRow, Row};
+pub(crate) use shelf::Shelf;
+pub(crate) use toasts::ToastList;
+pub(crate) use toolbar::Toolbar;

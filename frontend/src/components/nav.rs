@@ -1,0 +1,81 @@
+//! The top bar and the navigation, as in the server's nav.html: keep them alike.
+
+use leptos::prelude::*;
+use toolshelf_api::Role;
+use toolshelf_frontend::model::route::Route;
+use web_sys::MouseEvent;
+
+use super::Icon;
+use crate::state::{Theme, Themes, use_app};
+
+/// The navigation; a popover behind the top bar's button on phones.
+#[component]
+pub(crate) fn Nav() -> impl IntoView {
+    let app = use_app();
+    let (username, role) = app.me.with_value(|me| (me.username.clone(), me.role));
+    let csrf = app.me.with_value(|me| me.csrf_token.clone().unwrap_or_default());
+    let role = if role == Role::Admin { "admin" } else { "user" };
+    let total = Memo::new(move |_| app.catalog.with(|catalog| catalog.tools().len()));
+    let here = move || (app.route.with(|route| *route != Route::Unknown)).then_some("page");
+    // A link within the app keeps the state; with a modifier the browser does what it always does.
+    let home = move |event: MouseEvent| {
+        if !(event.ctrl_key() || event.meta_key() || event.shift_key()) {
+            event.prevent_default();
+            app.open(None);
+        }
+    };
+    let version = app.version.get_value();
+    view! {
+        <header class="topbar">
+            <a class="brand" href="/functions" on:click=home><Icon name="mark" />"Toolshelf"</a>
+            <button class="btn ghost square" type="button" attr:popovertarget="menu" aria-label="Menu"><Icon name="menu" /></button>
+        </header>
+        <nav class="side" id="menu" attr:popover="auto" aria-label="Main">
+            <a class="brand" href="/functions" on:click=home title=format!("Toolshelf {version}")><Icon name="mark" />"Toolshelf"</a>
+            <a class="side-link" href="/functions" aria-current=here on:click=home>
+                <Icon name="shelf" />"Functions"<span class="count">{move || total.get()}</span>
+            </a>
+            <a class="side-link" href="/keys"><Icon name="key" />"API keys"</a>
+            {app.is_admin().then(|| view! {
+                <h2>"Admin"</h2>
+                <a class="side-link" href="/people"><Icon name="people" />"People"</a>
+            })}
+            <div class="side-gap"></div>
+            <div class="account">
+                <p class="account-who"><b title=username.clone()>{username}</b><span>{role}</span></p>
+                <div class="account-row">
+                    <form method="post" action="/logout">
+                        <input type="hidden" name="csrf_token" value=csrf />
+                        <button class="btn ghost small"><Icon name="out" />"Sign out"</button>
+                    </form>
+                    <ThemeChoice />
+                </div>
+            </div>
+        </nav>
+    }
+}
+
+#[component]
+fn ThemeChoice() -> impl IntoView {
+    let themes = Themes::new();
+    let button = move |theme: Theme, label: &'static str, icon: &'static str| {
+        view! {
+            <button
+                type="button"
+                aria-label=label
+                title=label
+                aria-pressed=move || if themes.is(theme) { "true" } else { "false" }
+                on:click=move |_| themes.choose(theme)
+            >
+                <Icon name=icon />
+            </button>
+        }
+    };
+    view! {
+        <div class="themes" role="group" aria-label="Theme">
+            {button(Theme::System, "Theme of the system", "screen")}
+            {button(Theme::Light, "Light theme", "sun")}
+            {button(Theme::Dark, "Dark theme", "moon")}
+        </div>
+    }
+}

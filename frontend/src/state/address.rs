@@ -1,0 +1,86 @@
+//! The address bar: which tool is open, and the filter.
+
+use leptos::ev;
+use leptos::prelude::*;
+use toolshelf_frontend::model::route::Route;
+use toolshelf_frontend::model::shelf::Show;
+use wasm_bindgen::JsValue;
+use web_sys::UrlSearchParams;
+
+use super::app::App;
+
+/// What an address says.
+pub(crate) struct Start {
+    pub(crate) route: Route,
+    pub(crate) query: String,
+    pub(crate) show: Show,
+}
+
+/// Reads the address.
+pub(crate) fn read() -> Start {
+    let location = window().location();
+    let search = location.search().unwrap_or_default();
+    let values = UrlSearchParams::new_with_str(&search).ok();
+    let value = |name: &str| values.as_ref().and_then(|values| values.get(name)).unwrap_or_default();
+    Start {
+        route: Route::parse(&location.pathname().unwrap_or_default()),
+        query: value("q"),
+        show: Show::parse(&value("show")),
+    }
+}
+
+/// Keeps the address and the state alike.
+pub(crate) fn follow(app: App) {
+    let handle = window_event_listener(ev::popstate, move |_| {
+        // The filter stays through back and forward: it belongs to the page and not to the step.
+        app.route.set(read().route);
+        replace(&app);
+    });
+    on_cleanup(move || handle.remove());
+    Effect::new(move |before: Option<()>| {
+        app.query.track();
+        app.show.track();
+        if before.is_some() {
+            replace(&app);
+        }
+    });
+}
+
+/// Goes to a place, so that Back leads here again.
+pub(crate) fn push(app: &App, route: &Route) {
+    if let Ok(history) = window().history() {
+        let _ = history.push_state_with_url(&JsValue::NULL, "", Some(&address(app, route)));
+    }
+}
+
+fn replace(app: &App) {
+    let route = app.route.get_untracked();
+    if route == Route::Unknown {
+        return;
+    }
+    if let Ok(history) = window().history() {
+        // Browsers refuse too many of these in a short time; the address is then a little behind.
+        let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(&address(app, &route)));
+    }
+}
+
+/// The address of a place, with the filter.
+pub(crate) fn address(app: &App, route: &Route) -> String {
+    let mut address = route.path();
+    let Ok(values) = UrlSearchParams::new() else { return address };
+    app.query.with_untracked(|query| {
+        if !query.is_empty() {
+            values.set("q", query);
+        }
+    });
+    let show = app.show.get_untracked();
+    if show != Show::All {
+        values.set("show", show.as_str());
+    }
+    let values: String = values.to_string().into();
+    if !values.is_empty() {
+        address.push('?');
+        address.push_str(&values);
+    }
+    address
+}

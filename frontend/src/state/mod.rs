@@ -1,0 +1,11 @@
+//! What the app knows and does, apart from how it looks.
+
+mod address;
+mod app;
+mod live;
+mod theme;
+mod toasts;
+
+pub(crate) use app::{App, Draft, Load, changed_meanwhile, use_app};
+pub(crate) use theme::{Theme, Themes};
+pub(crate) use toasts::Toast;
