@@ -1,5 +1,7 @@
 //! The browser app: mounts over the skeleton that the server drew, with the data that it sent along.
 
+#![cfg_attr(target_arch = "wasm32", expect(unreachable_pub, reason = "the component macro makes its types public"))]
+
 #[cfg(target_arch = "wasm32")]
 mod api;
 #[cfg(target_arch = "wasm32")]

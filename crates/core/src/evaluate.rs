@@ -11,7 +11,7 @@ use crate::verdict::{By, ByKind, Cause, Code, Fix, FixAction, FixWho, Layer, Ver
 ///
 /// The gates stand in the order of [`Layer`]. Each is one function that adds its causes; the first cause owns the
 /// verdict and all later ones are kept in `also`. To add a gate, add a function here and a code in
-/// [`crate::verdict`].
+/// [`crate::Code`].
 pub fn evaluate(snapshot: &Snapshot, compiled: &Compiled<'_>, index: ToolIndex) -> Verdict {
     let tool = snapshot.tool(index);
     let mut verdict = Verdict::offered(Arc::clone(tool.name()));
@@ -39,7 +39,8 @@ fn exposure(tool: &Tool, verdict: &mut Verdict) {
 /// L2b: the chosen toolset, cut to the pin of the key.
 fn selection(compiled: &Compiled<'_>, index: ToolIndex, tool: &Tool, verdict: &mut Verdict) {
     if !compiled.selection.contains(index) {
-        let code = if matches!(compiled.toolset, Toolset::None) { Code::ToolsetNone } else { Code::NotInToolset };
+        let code =
+            if matches!(compiled.toolset, Toolset::None) { Code::ToolsetNone } else { Code::NotInToolset };
         let label: Arc<str> = compiled.toolset.label().into();
         verdict.remove(Cause {
             layer: Layer::L2b,

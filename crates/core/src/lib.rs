@@ -25,12 +25,14 @@ pub use evaluate::evaluate;
 pub use names::{InvalidName, TOOL_NAME_MAX, closest, validate_tool_name};
 pub use pattern::{InvalidPattern, Pattern};
 pub use request::{
-    Approvals, Caller, Compiled, Conversation, Identity, KeyIdentity, Request, RequestError, Role, Scope, Toolset,
+    Approvals, Caller, Compiled, Conversation, Identity, KeyIdentity, Request, RequestError, Role, Scope,
+    Toolset,
 };
 pub use resolve::{CatalogEntry, Refusal, Resolution, Tokens, authorize_call, resolve};
 pub use snapshot::{Availability, Disable, Snapshot, SnapshotError, ToolIndex};
 pub use tokens::{METHOD as TOKEN_METHOD, estimate as estimate_tokens};
 pub use tool::{
-    Available, DefinitionError, Disabled, Effect, Kind, NotRegistered, Source, SourceKind, Tool, ToolCard, ToolDefinition,
+    Available, DefinitionError, Disabled, Effect, Kind, NotRegistered, Source, SourceKind, Tool, ToolCard,
+    ToolDefinition,
 };
 pub use verdict::{By, ByKind, Cause, Code, Fix, FixAction, FixWho, Layer, Outcome, Verdict};

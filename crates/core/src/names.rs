@@ -44,11 +44,12 @@ pub fn closest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Ve
             let lower: Vec<char> = name.chars().flat_map(char::to_lowercase).collect();
             let distance = edit_distance(&wanted, &lower);
             let longer = wanted.len().max(lower.len());
-            let within = wanted.len() >= 3 && contains(&lower, &wanted) || lower.len() >= 3 && contains(&wanted, &lower);
+            let within = wanted.len() >= 3 && contains(&lower, &wanted)
+                || lower.len() >= 3 && contains(&wanted, &lower);
             (distance * 3 <= longer || within).then_some((distance, name))
         })
         .collect();
-    scored.sort();
+    scored.sort_unstable();
     scored.into_iter().take(3).map(|(_, name)| name.to_owned()).collect()
 }
 

@@ -51,10 +51,14 @@ impl Pattern {
         let trimmed = text.trim();
         let valid = !trimmed.is_empty()
             && trimmed.len() <= MAX
-            && trimmed
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'/' | b':' | b'.' | b'*' | b'?'));
-        if valid { Ok(Self { text: trimmed.to_owned() }) } else { Err(InvalidPattern { text: text.to_owned() }) }
+            && trimmed.bytes().all(|byte| {
+                byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'/' | b':' | b'.' | b'*' | b'?')
+            });
+        if valid {
+            Ok(Self { text: trimmed.to_owned() })
+        } else {
+            Err(InvalidPattern { text: text.to_owned() })
+        }
     }
 
     /// The pattern as written.
@@ -157,7 +161,11 @@ mod tests {
         ];
         for (pattern, service, method, expected) in cases {
             let tool = tool_of(service, method);
-            assert_eq!(Pattern::parse(pattern).unwrap().matches(&tool), expected, "{pattern} on {service}:{method}");
+            assert_eq!(
+                Pattern::parse(pattern).unwrap().matches(&tool),
+                expected,
+                "{pattern} on {service}:{method}"
+            );
         }
     }
 

@@ -232,7 +232,10 @@ impl Selection {
                 position,
                 name: name.clone(),
                 // An internal helper's name is no business of whoever guesses names.
-                suggestions: closest(name, snapshot.catalog().map(|index| snapshot.tool(index).name().as_ref())),
+                suggestions: closest(
+                    name,
+                    snapshot.catalog().map(|index| snapshot.tool(index).name().as_ref()),
+                ),
             })?;
             set.insert(index);
         }

@@ -249,9 +249,10 @@ mod tests {
 
     #[test]
     fn two_tools_of_one_name_are_refused_and_both_named() {
-        let error = Snapshot::new(vec![Arc::new(tool_of("files", "read")), Arc::new(tool_of("web", "read"))], vec![])
-            .unwrap_err()
-            .to_string();
+        let error =
+            Snapshot::new(vec![Arc::new(tool_of("files", "read")), Arc::new(tool_of("web", "read"))], vec![])
+                .unwrap_err()
+                .to_string();
         assert!(error.contains("builtin (files)") && error.contains("builtin (web)"), "{error}");
     }
 

@@ -58,7 +58,11 @@ mod tests {
     #[test]
     fn grows_with_the_text() {
         let small = estimate("read", "Read a file.", &json!({"type": "object"}));
-        let large = estimate("read", "Read a file, with line numbers, from the workspace.", &json!({"type": "object"}));
+        let large = estimate(
+            "read",
+            "Read a file, with line numbers, from the workspace.",
+            &json!({"type": "object"}),
+        );
         assert!(small > 8 && large > small);
     }
 }

@@ -53,8 +53,12 @@ impl TryFrom<String> for Source {
     fn try_from(text: String) -> Result<Self, String> {
         match text.split_once(':') {
             None if text == "builtin" => Ok(Self::builtin()),
-            Some(("plugin", name)) if !name.is_empty() => Ok(Self { kind: SourceKind::Plugin, name: name.to_owned() }),
-            Some(("mcp", name)) if !name.is_empty() => Ok(Self { kind: SourceKind::Mcp, name: name.to_owned() }),
+            Some(("plugin", name)) if !name.is_empty() => {
+                Ok(Self { kind: SourceKind::Plugin, name: name.to_owned() })
+            }
+            Some(("mcp", name)) if !name.is_empty() => {
+                Ok(Self { kind: SourceKind::Mcp, name: name.to_owned() })
+            }
             _ => Err(format!("{text:?} is not a source: use builtin, plugin:NAME or mcp:NAME")),
         }
     }
@@ -149,7 +153,9 @@ impl std::fmt::Display for DefinitionError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Name(error) => error.fmt(f),
-            Self::Parameters { name } => write!(f, "the parameters of {name} are not a JSON Schema of type object"),
+            Self::Parameters { name } => {
+                write!(f, "the parameters of {name} are not a JSON Schema of type object")
+            }
         }
     }
 }
@@ -438,7 +444,10 @@ pub(crate) mod tests {
     fn parameters_must_describe_an_object() {
         for parameters in [json!({}), json!({"type": "string"}), json!(null), json!([])] {
             let definition = ToolDefinition { parameters, ..definition_of("files", "read") };
-            assert_eq!(Tool::new(definition).unwrap_err(), DefinitionError::Parameters { name: "read".into() });
+            assert_eq!(
+                Tool::new(definition).unwrap_err(),
+                DefinitionError::Parameters { name: "read".into() }
+            );
         }
     }
 

@@ -291,8 +291,10 @@ mod tests {
         ] {
             assert_eq!(serde_json::to_value(code).unwrap(), code.as_str());
         }
-        let layers: Vec<String> =
-            Layer::ALL.iter().map(|layer| serde_json::to_value(layer).unwrap().as_str().unwrap().to_owned()).collect();
+        let layers: Vec<String> = Layer::ALL
+            .iter()
+            .map(|layer| serde_json::to_value(layer).unwrap().as_str().unwrap().to_owned())
+            .collect();
         assert_eq!(layers, ["L1", "L2", "L2b", "L3", "L4", "L5", "retention", "L6"]);
     }
 }

@@ -45,3 +45,28 @@ impl<R: Read> Read for UntilCancelled<'_, R> {
         self.inner.read(buffer)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use tokio_util::sync::CancellationToken;
+
+    use super::{UntilCancelled, blocking, go_on};
+
+    #[test]
+    fn reading_ends_when_nobody_waits() {
+        let cancel = CancellationToken::new();
+        let mut reader = UntilCancelled { inner: std::io::repeat(b'x'), cancel: &cancel };
+        assert_eq!(reader.read(&mut [0; 8]).unwrap(), 8);
+        assert!(go_on(&cancel).is_ok());
+        cancel.cancel();
+        assert!(reader.read(&mut [0; 8]).is_err() && go_on(&cancel).is_err());
+    }
+
+    #[tokio::test]
+    #[should_panic(expected = "in the body")]
+    async fn a_panic_stays_a_panic() {
+        let _ = blocking::<(), _>(|| panic!("in the body")).await;
+    }
+}

@@ -46,3 +46,6 @@ fn workspace(workspaces: &Workspaces, context: &CallContext) -> Result<Dir, Func
         .of(&context.caller.user_id)
         .map_err(|error| FunctionError::new(format!("Your workspace is not available: {error}.")))
 }
+
+#[cfg(test)]
+mod tests;

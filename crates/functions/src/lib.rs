@@ -41,3 +41,41 @@ pub fn register(builder: RegistryBuilder, builtins: Builtins) -> RegistryBuilder
     let builder = web::register(builder, web);
     planning::register(builder, store, clock)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::Bench;
+
+    /// The built-in functions with their service.
+    const FUNCTIONS: [(&str, &str); 7] = [
+        ("read", "files"),
+        ("list", "files"),
+        ("glob", "files"),
+        ("grep", "files"),
+        ("web_fetch", "web"),
+        ("todo_create", "planning"),
+        ("todo_list", "planning"),
+    ];
+
+    #[test]
+    fn every_function_says_what_it_does_and_takes() {
+        let bench = Bench::new();
+        let snapshot = bench.registry().snapshot().load().unwrap();
+        assert_eq!(snapshot.len(), FUNCTIONS.len());
+        for (name, service) in FUNCTIONS {
+            let tool = snapshot.tool(snapshot.find(name).unwrap());
+            assert_eq!(tool.service(), service);
+            // A model reads this with every request, so it is complete and not long.
+            let words = tool.description().split_whitespace().count();
+            assert!((10..90).contains(&words) && tool.description().ends_with('.'), "{name}: {words} words");
+            assert!(!tool.description().contains("  "), "{name}");
+            assert_eq!(tool.parameters()["additionalProperties"], false, "{name}");
+            for (argument, schema) in tool.parameters()["properties"].as_object().unwrap() {
+                let description = schema["description"].as_str().unwrap_or_default();
+                assert!(description.ends_with('.'), "{name}.{argument}: {description:?}");
+                let is_number = schema["type"] == "integer";
+                assert!(!is_number || schema["minimum"].is_number(), "{name}.{argument} has no bounds");
+            }
+        }
+    }
+}

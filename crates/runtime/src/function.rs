@@ -93,7 +93,7 @@ impl FunctionSpec {
             effect: Effect::Read,
             max_result_chars: DEFAULT_MAX_CHARS,
             head_ratio: 0.7,
-            timeout: Duration::from_secs(60),
+            timeout: Duration::from_mins(1),
             check: None,
         }
     }
@@ -137,7 +137,8 @@ impl Function {
             effect: spec.effect,
         })?;
         let body: Body = Box::new(move |context, arguments| {
-            let arguments = serde_json::from_value(Value::Object(arguments)).map_err(|error| error.to_string())?;
+            let arguments =
+                serde_json::from_value(Value::Object(arguments)).map_err(|error| error.to_string())?;
             let future: BodyFuture = Box::pin(body(context, arguments));
             Ok(future)
         });
@@ -145,7 +146,11 @@ impl Function {
     }
 
     /// Starts the body. Fails if the arguments do not fit the argument type although they fit the schema.
-    pub(crate) fn start(&self, context: CallContext, arguments: Map<String, Value>) -> Result<BodyFuture, String> {
+    pub(crate) fn start(
+        &self,
+        context: CallContext,
+        arguments: Map<String, Value>,
+    ) -> Result<BodyFuture, String> {
         (self.body)(context, arguments)
     }
 }

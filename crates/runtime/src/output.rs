@@ -62,7 +62,11 @@ pub fn cap(text: String, max_chars: usize, head_ratio: f64) -> String {
 }
 
 fn marker(left_out: usize, total: usize) -> String {
-    format!("\n\n[… {} of {} characters left out; narrow the request to see them …]\n\n", thousands(left_out), thousands(total))
+    format!(
+        "\n\n[… {} of {} characters left out; narrow the request to see them …]\n\n",
+        thousands(left_out),
+        thousands(total)
+    )
 }
 
 fn thousands(number: usize) -> String {
@@ -91,7 +95,9 @@ mod tests {
     #[test]
     fn output_never_exceeds_the_limit_and_says_what_is_missing() {
         let text: String = ('a'..='z').cycle().take(50_000).collect();
-        for (max, ratio) in [(30_000, 0.7), (2_000, 0.0), (2_000, 1.0), (500, 0.5), (90, 0.5), (10, 0.7), (0, 0.7)] {
+        for (max, ratio) in
+            [(30_000, 0.7), (2_000, 0.0), (2_000, 1.0), (500, 0.5), (90, 0.5), (10, 0.7), (0, 0.7)]
+        {
             let output = cap(text.clone(), max, ratio);
             assert!(output.chars().count() <= max, "limit {max}, ratio {ratio}");
             if max >= 90 {

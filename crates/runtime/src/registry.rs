@@ -10,7 +10,8 @@ use jsonschema::{PatternOptions, Validator};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 use toolshelf_core::{
-    Availability, DefinitionError, Layer, NotRegistered, Refusal, Request, Snapshot, SnapshotError, authorize_call,
+    Availability, DefinitionError, Layer, NotRegistered, Refusal, Request, Snapshot, SnapshotError,
+    authorize_call,
 };
 
 use crate::function::{CallContext, Function, FunctionError, FunctionSpec};
@@ -76,7 +77,9 @@ impl RegistryBuilder {
         let functions: HashMap<Arc<str>, Registered> = self
             .functions
             .into_iter()
-            .map(|function| (Arc::clone(function.tool.name()), Registered { function, validator: OnceLock::new() }))
+            .map(|function| {
+                (Arc::clone(function.tool.name()), Registered { function, validator: OnceLock::new() })
+            })
             .collect();
         let registry = Registry { functions, snapshot: SnapshotCell::new(snapshot) };
         if let Ok(snapshot) = registry.snapshot.load() {
@@ -159,7 +162,8 @@ impl Registry {
 
     /// The snapshot with the result of each function's check as of now.
     pub fn with_checks(&self, snapshot: &Snapshot) -> Snapshot {
-        let checked = self.functions.iter().filter_map(|(name, registered)| Some((name, check(&registered.function)?)));
+        let checked =
+            self.functions.iter().filter_map(|(name, registered)| Some((name, check(&registered.function)?)));
         let mut next = snapshot.clone();
         for (name, availability) in checked {
             next = next.with_availability(name, availability);
@@ -204,7 +208,10 @@ impl Registry {
         let body = match body {
             Ok(Ok(body)) => body,
             Ok(Err(message)) => {
-                return Err(CallRefused::InvalidInput(vec![ArgumentError { pointer: String::new(), message }]));
+                return Err(CallRefused::InvalidInput(vec![ArgumentError {
+                    pointer: String::new(),
+                    message,
+                }]));
             }
             Err(_) => return Ok(failed(PANICKED, "execution_failed", Duration::ZERO, snapshot.revision())),
         };
@@ -218,12 +225,18 @@ impl Registry {
                 failed(text, "timed_out", duration, revision)
             }
             Ok(Err(_)) => failed(PANICKED, "execution_failed", duration, revision),
-            Ok(Ok(Err(FunctionError(text)))) => {
-                failed(cap(text, spec.max_result_chars, spec.head_ratio), "execution_failed", duration, revision)
-            }
+            Ok(Ok(Err(FunctionError(text)))) => failed(
+                cap(text, spec.max_result_chars, spec.head_ratio),
+                "execution_failed",
+                duration,
+                revision,
+            ),
             Ok(Ok(Ok(output))) => Invoked {
                 code: output.is_error.then_some("execution_failed"),
-                output: ToolReturn { text: cap(output.text, spec.max_result_chars, spec.head_ratio), ..output },
+                output: ToolReturn {
+                    text: cap(output.text, spec.max_result_chars, spec.head_ratio),
+                    ..output
+                },
                 duration,
                 snapshot_revision: revision,
             },
@@ -233,7 +246,12 @@ impl Registry {
 
 const PANICKED: &str = "The tool failed unexpectedly. The server's log has the details.";
 
-fn failed(text: impl Into<String>, code: &'static str, duration: Duration, snapshot_revision: u64) -> Invoked {
+fn failed(
+    text: impl Into<String>,
+    code: &'static str,
+    duration: Duration,
+    snapshot_revision: u64,
+) -> Invoked {
     let output = ToolReturn { text: text.into(), data: None, is_error: true };
     Invoked { output, code: Some(code), duration, snapshot_revision }
 }
@@ -260,7 +278,9 @@ impl Registered {
         });
         let invalid = |pointer: String, message: String| ArgumentError { pointer, message };
         let errors = match validator {
-            Err(message) => vec![invalid(String::new(), format!("The tool's parameters cannot be read: {message}"))],
+            Err(message) => {
+                vec![invalid(String::new(), format!("The tool's parameters cannot be read: {message}"))]
+            }
             Ok(validator) => validator
                 .iter_errors(&Value::Object(arguments.clone()))
                 .take(20)

@@ -19,10 +19,7 @@ impl Fields {
         let length = username.chars().count();
         let allowed = |character: char| character.is_alphanumeric() || matches!(character, '.' | '_' | '-');
         if !(1..=64).contains(&length) || !username.chars().all(allowed) || username.starts_with('.') {
-            self.refuse(
-                pointer,
-                "Use 1 to 64 letters, digits, '.', '_' or '-', and do not start with '.'.",
-            );
+            self.refuse(pointer, "Use 1 to 64 letters, digits, '.', '_' or '-', and do not start with '.'.");
         }
     }
 

@@ -36,7 +36,11 @@ impl Service {
     }
 
     /// Makes a key for the actor. Its token is in the answer and nowhere else.
-    pub async fn create_api_key(&self, actor: &Actor, new: CreateApiKey) -> Result<CreatedApiKey, ServiceError> {
+    pub async fn create_api_key(
+        &self,
+        actor: &Actor,
+        new: CreateApiKey,
+    ) -> Result<CreatedApiKey, ServiceError> {
         let mut fields = Fields::default();
         let name = new.name.trim();
         fields.line("/name", name, 64);

@@ -39,11 +39,17 @@ pub(crate) fn by_system(
 
 impl Service {
     /// One page of the audit log, newest first. The cursor is the id of the last entry of the page before.
-    pub async fn list_audit(&self, cursor: Option<&str>, limit: u32) -> Result<Page<AuditEntry>, ServiceError> {
+    pub async fn list_audit(
+        &self,
+        cursor: Option<&str>,
+        limit: u32,
+    ) -> Result<Page<AuditEntry>, ServiceError> {
         let before = match cursor {
             None => None,
             Some(cursor) => Some(
-                cursor.parse::<i64>().map_err(|_| ServiceError::invalid("cursor", "This is no cursor of this list."))?,
+                cursor
+                    .parse::<i64>()
+                    .map_err(|_| ServiceError::invalid("cursor", "This is no cursor of this list."))?,
             ),
         };
         let mut unit = self.store().read().await?;

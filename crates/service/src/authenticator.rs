@@ -124,12 +124,10 @@ impl Service {
         if ended || user.disabled {
             return Err(REFUSED);
         }
-        let scopes = key
-            .scopes
-            .iter()
-            .map(|scope| KeyScope::parse(scope))
-            .collect::<Option<Vec<_>>>()
-            .ok_or_else(|| ServiceError::Internal(format!("the API key {} has an unknown scope", key.id)))?;
+        let scopes =
+            key.scopes.iter().map(|scope| KeyScope::parse(scope)).collect::<Option<Vec<_>>>().ok_or_else(
+                || ServiceError::Internal(format!("the API key {} has an unknown scope", key.id)),
+            )?;
         Ok(Actor { caller: caller(&user, Some(key_identity(&key)?)), proof: Proof::Key(scopes) })
     }
 }

@@ -77,8 +77,9 @@ impl Service {
         let row = unit.find_conversation(id).await?.filter(|row| row.user_id == actor.user_id());
         let Some(row) = row else { return Err(ServiceError::not_found("conversation", id)) };
         if expected_revision.is_some_and(|expected| expected != row.revision) {
-            let current = serde_json::to_value(shape(row))
-                .map_err(|error| ServiceError::Internal(format!("a conversation cannot be written as JSON: {error}")))?;
+            let current = serde_json::to_value(shape(row)).map_err(|error| {
+                ServiceError::Internal(format!("a conversation cannot be written as JSON: {error}"))
+            })?;
             return Err(ServiceError::Stale { current });
         }
         unit.delete_conversation(id).await?;
@@ -87,8 +88,13 @@ impl Service {
     }
 
     /// Another user's conversation answers like one that does not exist.
-    pub(crate) async fn own_conversation(&self, actor: &Actor, id: &str) -> Result<ConversationRow, ServiceError> {
+    pub(crate) async fn own_conversation(
+        &self,
+        actor: &Actor,
+        id: &str,
+    ) -> Result<ConversationRow, ServiceError> {
         let row = self.store().read().await?.find_conversation(id).await?;
-        row.filter(|row| row.user_id == actor.user_id()).ok_or_else(|| ServiceError::not_found("conversation", id))
+        row.filter(|row| row.user_id == actor.user_id())
+            .ok_or_else(|| ServiceError::not_found("conversation", id))
     }
 }

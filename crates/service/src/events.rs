@@ -76,7 +76,8 @@ impl Events {
     pub(crate) fn publish(&self, event: Event) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.sequence += 1;
-        let numbered = Arc::new(Numbered { id: EventId { epoch: self.epoch, sequence: state.sequence }, event });
+        let numbered =
+            Arc::new(Numbered { id: EventId { epoch: self.epoch, sequence: state.sequence }, event });
         if state.history.len() == HISTORY {
             state.history.pop_front();
         }
@@ -90,9 +91,12 @@ impl Events {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let coming = state.sender.subscribe();
         let at = EventId { epoch: self.epoch, sequence: state.sequence };
-        let Some(seen) = last_seen else { return Subscription { missed: Vec::new(), resync: false, at, coming } };
+        let Some(seen) = last_seen else {
+            return Subscription { missed: Vec::new(), resync: false, at, coming };
+        };
         let oldest_kept = state.sequence - state.history.len() as u64;
-        let resync = seen.epoch != self.epoch || seen.sequence < oldest_kept || seen.sequence > state.sequence;
+        let resync =
+            seen.epoch != self.epoch || seen.sequence < oldest_kept || seen.sequence > state.sequence;
         let missed = if resync {
             Vec::new()
         } else {

@@ -117,12 +117,16 @@ impl Service {
         let changed: Vec<writer::Delta> = before
             .indexes()
             .filter(|index| before.card(*index, false).available != checked.card(*index, false).available)
-            .map(|index| writer::Delta::Availability { name: before.tool(index).name().to_string(), now: answer(index) })
+            .map(|index| writer::Delta::Availability {
+                name: before.tool(index).name().to_string(),
+                now: answer(index),
+            })
             .collect();
         if changed.is_empty() {
             return Ok(());
         }
-        self.write(move |_, _| Box::pin(async move { Ok(writer::Written { value: (), deltas: changed }) })).await
+        self.write(move |_, _| Box::pin(async move { Ok(writer::Written { value: (), deltas: changed }) }))
+            .await
     }
 
     /// Forgets what ended by itself: sessions, and addresses that no limit remembers.

@@ -26,7 +26,9 @@ impl Limits {
     pub(crate) fn new() -> Self {
         let quota = |period: u64, burst: u32| {
             let burst = NonZeroU32::new(burst).unwrap_or(NonZeroU32::MIN);
-            Quota::with_period(Duration::from_secs(period)).unwrap_or(Quota::per_second(burst)).allow_burst(burst)
+            Quota::with_period(Duration::from_secs(period))
+                .unwrap_or(Quota::per_second(burst))
+                .allow_burst(burst)
         };
         Self {
             addresses: RateLimiter::keyed(quota(1, ADDRESS_BURST)),

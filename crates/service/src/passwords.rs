@@ -20,17 +20,23 @@ const AT_ONCE: usize = 2;
 
 /// A hash of 32 random bytes that were thrown away, with the parameters of [`Argon2::default`]. It is a constant
 /// because making it would cost every start as much as a sign-in.
-const NOBODY: &str = "$argon2id$v=19$m=19456,t=2,p=1$dG9vbHNoZWxmbm9ib2R5$3m9Qm0Yd0m1oKcR0yq1m0kq3o3b5zZ5vJw1x6eY7u2k";
+const NOBODY: &str =
+    "$argon2id$v=19$m=19456,t=2,p=1$dG9vbHNoZWxmbm9ib2R5$3m9Qm0Yd0m1oKcR0yq1m0kq3o3b5zZ5vJw1x6eY7u2k";
 
 impl Passwords {
     pub(crate) fn new(_environment: &Environment) -> Result<Self, ServiceError> {
-        argon2::password_hash::phc::PasswordHash::new(NOBODY)
-            .map_err(|error| ServiceError::Internal(format!("the hash of nobody's password is wrong: {error}")))?;
+        argon2::password_hash::phc::PasswordHash::new(NOBODY).map_err(|error| {
+            ServiceError::Internal(format!("the hash of nobody's password is wrong: {error}"))
+        })?;
         Ok(Self { permits: Arc::new(Semaphore::new(AT_ONCE)), nobody: NOBODY.into() })
     }
 
     /// Hashes a password with a salt of 16 random bytes.
-    pub(crate) async fn hash(&self, password: String, environment: &Environment) -> Result<String, ServiceError> {
+    pub(crate) async fn hash(
+        &self,
+        password: String,
+        environment: &Environment,
+    ) -> Result<String, ServiceError> {
         let secret = environment.new_secret();
         self.blocking(move || {
             Argon2::default()
@@ -47,8 +53,9 @@ impl Passwords {
         self.blocking(move || {
             let known = hash.is_some();
             let text = hash.as_deref().unwrap_or(&nobody);
-            let parsed = argon2::password_hash::phc::PasswordHash::new(text)
-                .map_err(|error| ServiceError::Internal(format!("a stored password hash is damaged: {error}")))?;
+            let parsed = argon2::password_hash::phc::PasswordHash::new(text).map_err(|error| {
+                ServiceError::Internal(format!("a stored password hash is damaged: {error}"))
+            })?;
             Ok(Argon2::default().verify_password(password.as_bytes(), &parsed).is_ok() && known)
         })
         .await?
@@ -59,7 +66,8 @@ impl Passwords {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ServiceError> {
         let permit = Arc::clone(&self.permits).acquire_owned().await;
-        let permit = permit.map_err(|_| ServiceError::Internal("the password hasher was closed".to_owned()))?;
+        let permit =
+            permit.map_err(|_| ServiceError::Internal("the password hasher was closed".to_owned()))?;
         tokio::task::spawn_blocking(move || {
             // Held by the work itself: a caller who goes away does not make room while the work goes on.
             let _permit = permit;

@@ -33,9 +33,12 @@ impl Asked {
         let deny = patterns("/deny", &resolve.deny, &mut errors);
         for (position, channel) in resolve.source.iter().enumerate() {
             let valid = (1..=32).contains(&channel.len())
-                && channel.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+                && channel
+                    .bytes()
+                    .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
             if !valid {
-                let message = "Use 1 to 32 lower-case letters, digits or '-', such as web or telegram.".to_owned();
+                let message =
+                    "Use 1 to 32 lower-case letters, digits or '-', such as web or telegram.".to_owned();
                 errors.push(FieldError { pointer: format!("/source/{position}"), message });
             }
         }
@@ -69,7 +72,10 @@ fn patterns(pointer: &str, texts: &[String], errors: &mut Vec<FieldError>) -> Ve
         match Pattern::parse(text) {
             Ok(pattern) => patterns.push(pattern),
             Err(error) => {
-                errors.push(FieldError { pointer: format!("{pointer}/{position}"), message: error.to_string() });
+                errors.push(FieldError {
+                    pointer: format!("{pointer}/{position}"),
+                    message: error.to_string(),
+                });
             }
         }
     }
@@ -100,7 +106,10 @@ impl Service {
             Some(id) => match self.own_conversation(actor, &id).await {
                 Ok(row) => Some(Conversation { id: row.id.into() }),
                 Err(ServiceError::NotFound { .. }) => {
-                    return Err(ServiceError::invalid("/conversation_id", "You have no conversation with this id."));
+                    return Err(ServiceError::invalid(
+                        "/conversation_id",
+                        "You have no conversation with this id.",
+                    ));
                 }
                 Err(other) => return Err(other),
             },

@@ -25,7 +25,8 @@ impl Service {
             return Ok(None);
         }
         let token = new_token(self.environment());
-        unit.put_setup_token(&hash_token(&token), self.now() + TimeDelta::minutes(SETUP_LINK_MINUTES)).await?;
+        unit.put_setup_token(&hash_token(&token), self.now() + TimeDelta::minutes(SETUP_LINK_MINUTES))
+            .await?;
         unit.commit().await?;
         Ok(Some(token))
     }
@@ -66,8 +67,13 @@ impl Service {
             return Err(ServiceError::invalid("/token", NO_LONGER));
         }
         unit.insert_user(&user).await?;
-        unit.append_audit(&by_system(now, "user.created", &user.username, "The first admin, by the set-up link."))
-            .await?;
+        unit.append_audit(&by_system(
+            now,
+            "user.created",
+            &user.username,
+            "The first admin, by the set-up link.",
+        ))
+        .await?;
         let signed_in = self.open_session(&mut *unit, &user).await?;
         unit.commit().await?;
         Ok(signed_in)

@@ -1,7 +1,9 @@
 //! The catalog: list, show, resolve, call, disable.
 
-use toolshelf_api::{Boot, Call, CallResult, Page, Resolve, ResolveTokens, Resolved, OfferedTool, Tool};
-use toolshelf_core::{Disable, Layer, Resolution, Snapshot, TOKEN_METHOD, Toolset, closest, resolve, validate_tool_name};
+use toolshelf_api::{Boot, Call, CallResult, OfferedTool, Page, Resolve, ResolveTokens, Resolved, Tool};
+use toolshelf_core::{
+    Disable, Layer, Resolution, Snapshot, TOKEN_METHOD, Toolset, closest, resolve, validate_tool_name,
+};
 use toolshelf_runtime::store::ToolStateRow;
 
 use crate::Service;
@@ -32,7 +34,11 @@ pub struct ToolQuery {
 
 impl Service {
     /// One page of the catalog, with the revision of the snapshot that it shows.
-    pub async fn list_tools(&self, actor: &Actor, query: ToolQuery) -> Result<(u64, Page<Tool>), ServiceError> {
+    pub async fn list_tools(
+        &self,
+        actor: &Actor,
+        query: ToolQuery,
+    ) -> Result<(u64, Page<Tool>), ServiceError> {
         let snapshot = self.registry().snapshot().load()?;
         let selected = match &query.toolset {
             None => None,
@@ -54,14 +60,22 @@ impl Service {
                 selected.as_ref().is_none_or(|names| names.iter().any(|name| name == tool.name().as_ref()))
                     && query.source.as_ref().is_none_or(|source| tool.source().to_string() == *source)
                     && needle.as_ref().is_none_or(|needle| {
-                        [tool.name().as_ref(), tool.title().unwrap_or_default(), tool.description(), tool.service()]
-                            .iter()
-                            .any(|text| text.to_lowercase().contains(needle.as_str()))
+                        [
+                            tool.name().as_ref(),
+                            tool.title().unwrap_or_default(),
+                            tool.description(),
+                            tool.service(),
+                        ]
+                        .iter()
+                        .any(|text| text.to_lowercase().contains(needle.as_str()))
                     })
             })
             .collect();
-        let page: Vec<_> =
-            matching.iter().filter(|index| start.is_none_or(|start| **index > start)).take(query.limit + 1).collect();
+        let page: Vec<_> = matching
+            .iter()
+            .filter(|index| start.is_none_or(|start| **index > start))
+            .take(query.limit + 1)
+            .collect();
         let more = page.len() > query.limit;
         let items: Vec<Tool> =
             page.iter().take(query.limit).map(|index| snapshot.card(**index, query.full)).collect();
@@ -143,8 +157,7 @@ impl Service {
         fields.line("/reason", reason, 500);
         fields.finish()?;
         let now = self.now();
-        let disable =
-            Disable { by: actor.username().into(), reason: reason.into(), at: rfc3339(now).into() };
+        let disable = Disable { by: actor.username().into(), reason: reason.into(), at: rfc3339(now).into() };
         self.put_tool_state(actor, name, Some(disable), expected_revision).await
     }
 
@@ -175,10 +188,12 @@ impl Service {
                 if hidden || validate_tool_name(&name).is_err() {
                     return Err(unknown_tool(snapshot, &name));
                 }
-                let before = before.unwrap_or(ToolStateRow { tool: name.clone(), disable: None, revision: 0 });
+                let before =
+                    before.unwrap_or(ToolStateRow { tool: name.clone(), disable: None, revision: 0 });
                 if expected_revision.is_some_and(|expected| expected != before.revision) {
-                    let current = serde_json::to_value(card(snapshot, &before))
-                        .map_err(|error| ServiceError::Internal(format!("a tool cannot be written as JSON: {error}")))?;
+                    let current = serde_json::to_value(card(snapshot, &before)).map_err(|error| {
+                        ServiceError::Internal(format!("a tool cannot be written as JSON: {error}"))
+                    })?;
                     return Err(ServiceError::Stale { current });
                 }
                 if before.disable.is_none() && disable.is_none() {

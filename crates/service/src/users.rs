@@ -120,8 +120,14 @@ impl Service {
             ));
         }
         unit.delete_sessions_of(id).await?;
-        unit.append_audit(&by_actor(actor, row.updated_at, "user.updated", &row.username, changes.join(", ")))
-            .await?;
+        unit.append_audit(&by_actor(
+            actor,
+            row.updated_at,
+            "user.updated",
+            &row.username,
+            changes.join(", "),
+        ))
+        .await?;
         unit.commit().await?;
         Ok(shape(&row))
     }

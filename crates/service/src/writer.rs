@@ -25,7 +25,9 @@ pub(crate) enum Delta {
 impl Delta {
     fn apply(&self, snapshot: &Snapshot) -> Snapshot {
         match self {
-            Self::ToolState(state) => snapshot.with_disable(&state.tool, state.revision, state.disable.clone()),
+            Self::ToolState(state) => {
+                snapshot.with_disable(&state.tool, state.revision, state.disable.clone())
+            }
             Self::Availability { name, now } => snapshot.with_availability(name, now.clone()),
         }
     }

@@ -195,7 +195,7 @@ fn pool_options() -> PoolOptions<Sqlite> {
                 connection.ping().await?;
                 // SQLite ends a transaction by itself on errors such as a full disk. The driver does not notice, its
                 // own rollback fails, and it would refuse every later BEGIN on this connection: close it.
-                Ok(true)
+                Ok(!connection.is_in_transaction())
             })
         })
 }

@@ -115,7 +115,7 @@ fn request(parts: &Parts<'_>) -> Result<RequestInit, JsValue> {
 }
 
 /// Leaves for the sign-in page, which leads back here.
-pub(crate) fn go_to_sign_in() {
+fn go_to_sign_in() {
     let Some(location) = web_sys::window().map(|window| window.location()) else { return };
     let here = location.pathname().unwrap_or_default() + &location.search().unwrap_or_default();
     let next: String = js_sys::encode_uri_component(&here).into();

@@ -5,5 +5,5 @@ mod http;
 mod tools;
 
 pub(crate) use events::{Events, Notice};
-pub(crate) use http::{Failure, Reply, go_to_sign_in};
-pub(crate) use tools::{Api, Answer};
+pub(crate) use http::Failure;
+pub(crate) use tools::Api;

@@ -29,7 +29,10 @@ pub(crate) fn Copy(
         spawn_local(async move {
             if JsFuture::from(done).await.is_ok() {
                 copied.try_set(true);
-                set_timeout(move || drop(copied.try_set(false)), Duration::from_secs(2));
+                let reset = move || {
+                    copied.try_set(false);
+                };
+                set_timeout(reset, Duration::from_secs(2));
             } else {
                 app.toasts.warn("The browser refused to copy. Select the text instead.");
             }

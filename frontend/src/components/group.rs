@@ -80,8 +80,9 @@ pub(crate) fn GroupView(
         });
         view! { <Row name=row.name position=position.into() size /> }
     };
+    let heading_id = heading.clone();
     view! {
-        <section class="group" aria-labelledby=heading.clone() style:height=move || now.with(|group| format!("{}px", group.height))>
+        <section class="group" aria-labelledby=heading_id style:height=move || now.with(|group| format!("{}px", group.height))>
             <header class="group-head">
                 <h2 id=heading>{title}<span class="group-kind">{format!(" · {kind}")}</span></h2>
                 <span class="group-figures num">{figures}<span class="visually-hidden">" tools"</span></span>

@@ -13,6 +13,7 @@ use crate::state::{Theme, Themes, use_app};
 pub(crate) fn Nav() -> impl IntoView {
     let app = use_app();
     let (username, role) = app.me.with_value(|me| (me.username.clone(), me.role));
+    let shown_name = username.clone();
     let csrf = app.me.with_value(|me| me.csrf_token.clone().unwrap_or_default());
     let role = if role == Role::Admin { "admin" } else { "user" };
     let total = Memo::new(move |_| app.catalog.with(|catalog| catalog.tools().len()));
@@ -28,9 +29,9 @@ pub(crate) fn Nav() -> impl IntoView {
     view! {
         <header class="topbar">
             <a class="brand" href="/functions" on:click=home><Icon name="mark" />"Toolshelf"</a>
-            <button class="btn ghost square" type="button" attr:popovertarget="menu" aria-label="Menu"><Icon name="menu" /></button>
+            <button class="btn ghost square" type="button" popovertarget="menu" aria-label="Menu"><Icon name="menu" /></button>
         </header>
-        <nav class="side" id="menu" attr:popover="auto" aria-label="Main">
+        <nav class="side" id="menu" popover="auto" aria-label="Main">
             <a class="brand" href="/functions" on:click=home title=format!("Toolshelf {version}")><Icon name="mark" />"Toolshelf"</a>
             <a class="side-link" href="/functions" aria-current=here on:click=home>
                 <Icon name="shelf" />"Functions"<span class="count">{move || total.get()}</span>
@@ -42,7 +43,7 @@ pub(crate) fn Nav() -> impl IntoView {
             })}
             <div class="side-gap"></div>
             <div class="account">
-                <p class="account-who"><b title=username.clone()>{username}</b><span>{role}</span></p>
+                <p class="account-who"><b title=username>{shown_name}</b><span>{role}</span></p>
                 <div class="account-row">
                     <form method="post" action="/logout">
                         <input type="hidden" name="csrf_token" value=csrf />

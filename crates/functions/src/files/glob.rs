@@ -1,7 +1,11 @@
 //! `glob`: files by name.
 
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
 use cap_std::fs::Dir;
-use globset::{GlobBuilder, GlobMatcher};
+use globset::GlobBuilder;
+use regex::bytes::Regex;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -56,8 +60,20 @@ pub(super) fn register(builder: RegistryBuilder, workspaces: &Workspaces) -> Reg
     })
 }
 
+/// How the library writes one byte that is no slash.
+const ANY_BYTE: &str = "[^/]";
+
+/// Matches paths relative to a folder.
+pub(super) struct Matcher(Regex);
+
+impl Matcher {
+    pub(super) fn is_match(&self, path: &Path) -> bool {
+        self.0.is_match(path.as_os_str().as_bytes())
+    }
+}
+
 /// Reads a pattern for paths relative to a folder.
-pub(super) fn matcher(pattern: &str) -> Result<GlobMatcher, FunctionError> {
+pub(super) fn matcher(pattern: &str) -> Result<Matcher, FunctionError> {
     let refuse = |reason: &str| FunctionError::new(format!("The pattern {} {reason}", quoted(pattern)));
     if pattern.starts_with('/') {
         return Err(refuse(
@@ -67,13 +83,19 @@ pub(super) fn matcher(pattern: &str) -> Result<GlobMatcher, FunctionError> {
     if pattern.split('/').any(|name| name == "..") {
         return Err(refuse("contains .., which matches nothing. Name the folder in path instead."));
     }
-    let pattern_inside = pattern.trim_start_matches("./");
-    GlobBuilder::new(pattern_inside)
+    let glob = GlobBuilder::new(pattern.trim_start_matches("./"))
         .literal_separator(true)
         .backslash_escape(true)
         .build()
-        .map(|glob| glob.compile_matcher())
-        .map_err(|error| refuse(&format!("is not valid: {}.", error.kind())))
+        .map_err(|error| refuse(&format!("is not valid: {}.", error.kind())))?;
+    // The library's own matcher takes ? for one byte, and here it is one character.
+    let mut parts = glob.regex().split(ANY_BYTE);
+    let mut expression = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        expression.push_str(if part.starts_with('*') { ANY_BYTE } else { "(?u:[^/])" });
+        expression.push_str(part);
+    }
+    Regex::new(&expression).map(Matcher).map_err(|_| refuse("is too large."))
 }
 
 fn glob(

@@ -7,7 +7,6 @@ use std::io::Read as _;
 use std::path::Path;
 
 use cap_std::fs::Dir;
-use globset::GlobMatcher;
 use regex::bytes::Regex;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -16,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use toolshelf_runtime::{FunctionError, FunctionSpec, RegistryBuilder, ToolReturn};
 
 use self::search::{Output, search};
-use super::glob::{hundred, matcher};
+use super::glob::{Matcher, hundred, matcher};
 use super::list::here;
 use super::path::{quoted, quoted_path, relative};
 use super::walk::{canonical, walk};
@@ -150,7 +149,7 @@ fn grep(
 }
 
 /// A pattern without a slash is about the name alone, in every folder.
-fn file_filter(glob: &str) -> Result<GlobMatcher, FunctionError> {
+fn file_filter(glob: &str) -> Result<Matcher, FunctionError> {
     if glob.contains('/') { matcher(glob) } else { matcher(&format!("**/{glob}")) }
 }
 

@@ -2,18 +2,21 @@
 
 use std::io::{self, BufRead};
 
+use memchr::memchr;
+
 /// One line. Its storage is used again for the next.
 #[derive(Default)]
 pub(super) struct Line {
     /// The beginning of the line, without its line break.
     pub(super) kept: Vec<u8>,
-    /// How many characters the whole line has, without its line break.
+    /// How many characters the whole line has, without its line break. Not counted for a line that is only passed.
     pub(super) chars: u64,
     /// Whether the line ends in a carriage return and a line feed.
     pub(super) crlf: bool,
 }
 
-/// Reads the next line, of which at most `keep` bytes are stored. Returns whether there was one.
+/// Reads the next line, of which at most `keep` bytes are stored; with 0 it is only passed. Returns whether there was
+/// one.
 ///
 /// A file may be one line of many megabytes, so a line never becomes larger than what is shown of it.
 pub(super) fn next_line(reader: &mut impl BufRead, line: &mut Line, keep: usize) -> io::Result<bool> {
@@ -33,10 +36,12 @@ pub(super) fn next_line(reader: &mut impl BufRead, line: &mut Line, keep: usize)
             return Ok(any);
         }
         any = true;
-        let end = available.iter().position(|byte| *byte == b'\n');
+        let end = memchr(b'\n', available);
         let part = &available[..end.unwrap_or(available.len())];
-        // Bytes that continue a character are not counted; for what is not UTF-8 this is near enough.
-        line.chars += part.iter().filter(|byte| **byte & 0xc0 != 0x80).count() as u64;
+        if keep > 0 {
+            // Bytes that continue a character are not counted; for what is not UTF-8 this is near enough.
+            line.chars += part.iter().filter(|byte| **byte & 0xc0 != 0x80).count() as u64;
+        }
         bytes += part.len();
         let room = keep.saturating_sub(line.kept.len()).min(part.len());
         line.kept.extend_from_slice(&part[..room]);
@@ -46,7 +51,7 @@ pub(super) fn next_line(reader: &mut impl BufRead, line: &mut Line, keep: usize)
         if end.is_some() {
             if last_is_return {
                 line.crlf = true;
-                line.chars -= 1;
+                line.chars = line.chars.saturating_sub(1);
                 line.kept.truncate(bytes - 1);
             }
             return Ok(true);

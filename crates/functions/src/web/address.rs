@@ -3,24 +3,23 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Blocks of IPv4 that no public site is in: address, length of the prefix.
-const CLOSED_V4: [(Ipv4Addr, u32); 17] = [
-    (Ipv4Addr::new(0, 0, 0, 0), 8),          // This network.
-    (Ipv4Addr::new(10, 0, 0, 0), 8),         // Private.
-    (Ipv4Addr::new(100, 64, 0, 0), 10),      // Shared by customers of a provider.
-    (Ipv4Addr::new(127, 0, 0, 0), 8),        // Loopback.
-    (Ipv4Addr::new(168, 63, 129, 16), 32),   // Azure's host agent, which answers each virtual machine.
-    (Ipv4Addr::new(169, 254, 0, 0), 16),     // Link-local, where clouds answer with credentials.
-    (Ipv4Addr::new(172, 16, 0, 0), 12),      // Private.
-    (Ipv4Addr::new(192, 0, 0, 0), 24),       // Protocol assignments.
-    (Ipv4Addr::new(192, 0, 2, 0), 24),       // Documentation.
-    (Ipv4Addr::new(192, 88, 99, 0), 24),     // Relays of 6to4, withdrawn.
-    (Ipv4Addr::new(192, 168, 0, 0), 16),     // Private.
-    (Ipv4Addr::new(198, 18, 0, 0), 15),      // Benchmarks.
-    (Ipv4Addr::new(198, 51, 100, 0), 24),    // Documentation.
-    (Ipv4Addr::new(203, 0, 113, 0), 24),     // Documentation.
-    (Ipv4Addr::new(224, 0, 0, 0), 4),        // Multicast.
-    (Ipv4Addr::new(240, 0, 0, 0), 4),        // Reserved.
-    (Ipv4Addr::new(255, 255, 255, 255), 32), // Broadcast.
+const CLOSED_V4: [(Ipv4Addr, u32); 16] = [
+    (Ipv4Addr::UNSPECIFIED, 8),            // This network.
+    (Ipv4Addr::new(10, 0, 0, 0), 8),       // Private.
+    (Ipv4Addr::new(100, 64, 0, 0), 10),    // Shared by customers of a provider.
+    (Ipv4Addr::new(127, 0, 0, 0), 8),      // Loopback.
+    (Ipv4Addr::new(168, 63, 129, 16), 32), // Azure's host agent, which answers each virtual machine.
+    (Ipv4Addr::new(169, 254, 0, 0), 16),   // Link-local, where clouds answer with credentials.
+    (Ipv4Addr::new(172, 16, 0, 0), 12),    // Private.
+    (Ipv4Addr::new(192, 0, 0, 0), 24),     // Protocol assignments.
+    (Ipv4Addr::new(192, 0, 2, 0), 24),     // Documentation.
+    (Ipv4Addr::new(192, 88, 99, 0), 24),   // Relays of 6to4, withdrawn.
+    (Ipv4Addr::new(192, 168, 0, 0), 16),   // Private.
+    (Ipv4Addr::new(198, 18, 0, 0), 15),    // Benchmarks.
+    (Ipv4Addr::new(198, 51, 100, 0), 24),  // Documentation.
+    (Ipv4Addr::new(203, 0, 113, 0), 24),   // Documentation.
+    (Ipv4Addr::new(224, 0, 0, 0), 4),      // Multicast.
+    (Ipv4Addr::new(240, 0, 0, 0), 4),      // Reserved, broadcast included.
 ];
 
 /// Blocks inside of the global unicast space of IPv6 that no public site is in. Whatever is outside of that space

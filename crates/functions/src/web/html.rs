@@ -51,7 +51,7 @@ pub(super) fn readable(html: &str, url: &Url, cancel: &CancellationToken) -> Res
         }
         match (&mut skipping, token) {
             (Some((name, open)), Token::StartTag(tag)) => {
-                *open += usize::from(tag.name == *name && !tag.self_closing)
+                *open += usize::from(tag.name == *name && !tag.self_closing);
             }
             (Some((name, open)), Token::EndTag(tag)) if tag.name == *name => {
                 *open -= 1;
@@ -59,7 +59,6 @@ pub(super) fn readable(html: &str, url: &Url, cancel: &CancellationToken) -> Res
                     skipping = None;
                 }
             }
-            (Some(_), _) => {}
             (None, Token::StartTag(tag)) => {
                 if SKIPPED.contains(&tag.name.as_slice()) {
                     // Only drawings can be closed at once; for all others the slash means nothing.
@@ -76,7 +75,7 @@ pub(super) fn readable(html: &str, url: &Url, cancel: &CancellationToken) -> Res
             }
             (None, Token::EndTag(tag)) => writer.close(&tag.name),
             (None, Token::String(text)) => writer.text(&String::from_utf8_lossy(&text)),
-            (None, Token::Comment(_) | Token::Doctype(_) | Token::Error(_)) => {}
+            (Some(_), _) | (None, Token::Comment(_) | Token::Doctype(_) | Token::Error(_)) => {}
         }
     }
     let (title, text) = writer.finish();

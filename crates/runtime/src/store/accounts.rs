@@ -66,7 +66,10 @@ pub trait Sessions {
     /// Adds a session.
     async fn insert_session(&mut self, session: &SessionRow) -> Result<(), StoreError>;
     /// The session with this token and its user, expired or not.
-    async fn find_session(&mut self, token_hash: &[u8; 32]) -> Result<Option<(SessionRow, UserRow)>, StoreError>;
+    async fn find_session(
+        &mut self,
+        token_hash: &[u8; 32],
+    ) -> Result<Option<(SessionRow, UserRow)>, StoreError>;
     /// Ends a session.
     async fn delete_session(&mut self, token_hash: &[u8; 32]) -> Result<(), StoreError>;
     /// Ends all sessions of a user.
@@ -120,7 +123,11 @@ pub trait ApiKeys {
 #[async_trait]
 pub trait SetupTokens {
     /// Replaces the token.
-    async fn put_setup_token(&mut self, token_hash: &[u8; 32], expires_at: DateTime<Utc>) -> Result<(), StoreError>;
+    async fn put_setup_token(
+        &mut self,
+        token_hash: &[u8; 32],
+        expires_at: DateTime<Utc>,
+    ) -> Result<(), StoreError>;
     /// The hash of the token and when it ends.
     async fn find_setup_token(&mut self) -> Result<Option<([u8; 32], DateTime<Utc>)>, StoreError>;
     /// Uses the token up; says whether it was there, so that of two at once only one gets it.

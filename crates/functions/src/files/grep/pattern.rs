@@ -5,7 +5,7 @@ use toolshelf_runtime::FunctionError;
 
 /// The most bytes of a compiled expression. The time of a search grows with this and the length of the text, and
 /// with nothing else.
-const MAX_SIZE: usize = 1_000_000;
+const MAX_SIZE: usize = 5_000_000;
 /// How deep groups may be nested.
 const MAX_NESTING: u32 = 50;
 

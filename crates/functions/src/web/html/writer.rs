@@ -14,8 +14,10 @@ pub(super) struct Writer {
     text: String,
     title: String,
     in_title: bool,
-    base: Url,
-    has_base: bool,
+    /// Where the page is.
+    page: Url,
+    /// What its links are relative to, if it says so.
+    base: Option<Url>,
     /// Line breaks to write before the next text: 0, 1, or 2 for an empty line.
     breaks: usize,
     /// Whether to write a space before the next text.
@@ -42,8 +44,8 @@ impl Writer {
             text: String::new(),
             title: String::new(),
             in_title: false,
-            base: url,
-            has_base: false,
+            page: url,
+            base: None,
             breaks: 0,
             space: false,
             preformatted: 0,
@@ -70,12 +72,9 @@ impl Writer {
     pub(super) fn open(&mut self, name: &[u8], attribute: impl Fn(&str) -> Option<String>) {
         match name {
             b"title" => self.in_title = true,
-            b"base" if !self.has_base => {
-                // The first one counts, as in browsers.
-                if let Some(base) = attribute("href").and_then(|href| self.base.join(&href).ok()) {
-                    self.base = base;
-                    self.has_base = true;
-                }
+            // The first one counts, as in browsers.
+            b"base" if self.base.is_none() => {
+                self.base = attribute("href").and_then(|href| self.page.join(&href).ok());
             }
             b"a" => {
                 // Links cannot be nested; a second one ends the first.
@@ -248,7 +247,7 @@ impl Writer {
         if href.is_empty() || href.starts_with('#') || href.len() > MAX_LINK {
             return None;
         }
-        let url = self.base.join(href).ok()?;
+        let url = self.base.as_ref().unwrap_or(&self.page).join(href).ok()?;
         let is_useful = matches!(url.scheme(), "http" | "https" | "mailto") && url.as_str().len() <= MAX_LINK;
         is_useful.then(|| url.into())
     }

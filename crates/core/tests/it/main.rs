@@ -1,0 +1,7 @@
+//! Tables and properties of the resolver.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod layers;
+mod properties;
+mod support;
