@@ -1,1 +1,42 @@
-//! The testkit.
+//! The testkit: a real server in this process or in its own, and clients that send exactly what a test says.
+//!
+//! A test that is about one behaviour of one endpoint starts a [`TestApp`]; a test that is about the program, its
+//! output, its signals or its end starts a [`Process`].
+#![expect(clippy::missing_panics_doc, reason = "a testkit panics where a test fails")]
+
+mod answer;
+mod app;
+mod client;
+mod clock;
+mod events;
+mod page;
+mod process;
+mod raw;
+mod site;
+
+pub use answer::{Answer, Problem};
+pub use app::{ADMIN, AppOptions, Key, PASSWORD, Session, TestApp};
+pub use client::{Ask, Client};
+pub use clock::TestClock;
+pub use events::{EventStream, SentEvent};
+pub use page::{inputs, script_texts, tags, tokens_in};
+pub use process::{Ended, Process, ProcessOptions};
+pub use raw::exchange;
+pub use site::Site;
+
+use std::time::Duration;
+
+/// How long a test waits for something that must happen. It is reached only when a test fails.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Waits for something that must happen, and fails with what it was.
+#[track_caller]
+pub fn within<F: Future>(what: &str, future: F) -> impl Future<Output = F::Output> {
+    let place = std::panic::Location::caller();
+    async move {
+        match tokio::time::timeout(PATIENCE, future).await {
+            Ok(output) => output,
+            Err(_) => panic!("{place}: {what} did not happen within {} seconds", PATIENCE.as_secs()),
+        }
+    }
+}

@@ -51,7 +51,9 @@ pub(crate) async fn serve(
         return StatusCode::NOT_FOUND.into_response();
     }
     let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or("");
-    let accepts = |encoding: &str| accepted.split(',').any(|part| part.split(';').next().is_some_and(|name| name.trim() == encoding));
+    let accepts = |encoding: &str| {
+        accepted.split(',').any(|part| part.split(';').next().is_some_and(|name| name.trim() == encoding))
+    };
     let compressed = [("br", ".br"), ("gzip", ".gz")]
         .into_iter()
         .filter(|(encoding, _)| accepts(encoding))

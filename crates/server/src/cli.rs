@@ -21,8 +21,23 @@ struct Cli {
 enum Command {
     /// Run the server (what happens without a command too).
     Serve(ServeArgs),
-    /// Print the `OpenAPI` document of the HTTP API.
+    /// Print the OpenAPI document of the HTTP API.
     Openapi,
+    /// Manage accounts when nobody can sign in.
+    #[command(subcommand)]
+    Admin(AdminCommand),
+}
+
+#[derive(Subcommand)]
+enum AdminCommand {
+    /// Give a user a new random password and print it. Stop the server first.
+    ResetPassword {
+        /// The user's name.
+        username: String,
+        /// The folder for the database and the workspaces
+        #[arg(long, value_name = "FOLDER", default_value = "./data")]
+        data: PathBuf,
+    },
 }
 
 /// What `serve` takes. Each flag wins over the environment, which wins over the file.
@@ -48,6 +63,9 @@ pub fn main() -> ExitCode {
     let result = match cli.command {
         Some(Command::Openapi) => print_openapi(),
         Some(Command::Serve(args)) => serve(&args),
+        Some(Command::Admin(AdminCommand::ResetPassword { username, data })) => {
+            reset_password(&username, &data)
+        }
         None => serve(&cli.serve),
     };
     match result {
@@ -61,6 +79,14 @@ pub fn main() -> ExitCode {
 
 fn print_openapi() -> anyhow::Result<()> {
     say(&crate::http::openapi().to_pretty_json()?);
+    Ok(())
+}
+
+fn reset_password(username: &str, data: &std::path::Path) -> anyhow::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let password = runtime.block_on(crate::serve::reset_password(username, data))?;
+    say(&format!("The new password of {username} is {password}"));
+    say("All sessions of this user have ended. Set a password of your own under People after signing in.");
     Ok(())
 }
 

@@ -89,17 +89,24 @@ impl Config {
                 overlay(&mut table, path, &value).map_err(|message| ConfigError::new(&key, message))?;
             }
         }
-        let file: File =
-            Value::Table(table).try_into().map_err(|error: toml::de::Error| ConfigError::new(file_name, error.message()))?;
+        let file: File = Value::Table(table)
+            .try_into()
+            .map_err(|error: toml::de::Error| ConfigError::new(file_name, error.message()))?;
 
-        let listen = args.listen.clone().or(file.server.listen).unwrap_or_else(|| "127.0.0.1:7717".to_owned());
+        let listen =
+            args.listen.clone().or(file.server.listen).unwrap_or_else(|| "127.0.0.1:7717".to_owned());
         let listen: SocketAddr = listen.replace("localhost:", "127.0.0.1:").parse().map_err(|_| {
-            ConfigError::new("server.listen", format!("{listen:?} is not an address with a port, such as 127.0.0.1:7717"))
+            ConfigError::new(
+                "server.listen",
+                format!("{listen:?} is not an address with a port, such as 127.0.0.1:7717"),
+            )
         })?;
         if !listen.ip().is_loopback() && !args.allow_remote {
             return Err(ConfigError::new(
                 "server.listen",
-                format!("{listen} can be reached from other machines. If you mean that, add --allow-remote, and set server.public_url."),
+                format!(
+                    "{listen} can be reached from other machines. If you mean that, add --allow-remote, and set server.public_url."
+                ),
             ));
         }
         let public_url = file.server.public_url.map(|text| parse_public_url(&text)).transpose()?;
@@ -114,7 +121,8 @@ impl Config {
 }
 
 fn read(path: &Path) -> Result<String, ConfigError> {
-    std::fs::read_to_string(path).map_err(|error| ConfigError::new(path.display().to_string(), error.to_string()))
+    std::fs::read_to_string(path)
+        .map_err(|error| ConfigError::new(path.display().to_string(), error.to_string()))
 }
 
 fn parse_public_url(text: &str) -> Result<Url, ConfigError> {
@@ -162,10 +170,12 @@ mod tests {
         let file = "[server]\nlisten = \"127.0.0.1:1\"\ndata = \"file\"\n";
         let environment = [("TOOLSHELF__SERVER__LISTEN", "127.0.0.1:2"), ("PATH", "x")];
         let flags = ServeArgs { listen: Some("127.0.0.1:3".to_owned()), ..ServeArgs::default() };
-        let of = |environment: &[_], flags| load(file, environment, flags).unwrap().listen.port();
-        assert_eq!(of(&[], &ServeArgs::default()), 1);
-        assert_eq!(of(&environment, &ServeArgs::default()), 2);
-        assert_eq!(of(&environment, &flags), 3);
+        let none = ServeArgs::default();
+        for (environment, flags, port) in
+            [(&[][..], &none, 1), (&environment, &none, 2), (&environment, &flags, 3)]
+        {
+            assert_eq!(load(file, environment, flags).unwrap().listen.port(), port);
+        }
         assert_eq!(load(file, &environment, &flags).unwrap().data.to_str(), Some("file"));
     }
 
@@ -195,7 +205,8 @@ mod tests {
     #[test]
     fn other_machines_may_connect_only_when_it_was_said() {
         let listen = Some("0.0.0.0:7717".to_owned());
-        let refused = load("", &[], &ServeArgs { listen: listen.clone(), ..ServeArgs::default() }).unwrap_err();
+        let refused =
+            load("", &[], &ServeArgs { listen: listen.clone(), ..ServeArgs::default() }).unwrap_err();
         assert!(refused.contains("--allow-remote"), "{refused}");
         assert!(load("", &[], &ServeArgs { listen, allow_remote: true, ..ServeArgs::default() }).is_ok());
     }

@@ -23,7 +23,7 @@ use crate::state::AppState;
 
 /// How often checks are asked again and sessions that ended are forgotten.
 const CHECKS_EVERY: Duration = Duration::from_secs(5);
-const TIDY_EVERY: Duration = Duration::from_secs(3600);
+const TIDY_EVERY: Duration = Duration::from_hours(1);
 /// How long requests may take to finish when the server stops.
 const GRACE: Duration = Duration::from_secs(10);
 
@@ -45,14 +45,18 @@ pub async fn start(config: Config, environment: Environment) -> anyhow::Result<S
     let store = Arc::new(SqliteStore::open(&data.join("toolshelf.db")).await?);
     let builtins = Builtins {
         workspaces: Workspaces::open(&data.join("workspaces"))?,
-        web: WebClient::new(WebConfig { allowed_hosts: config.web_allowed_hosts.clone(), ..WebConfig::default() })?,
+        web: WebClient::new(WebConfig {
+            allowed_hosts: config.web_allowed_hosts.clone(),
+            ..WebConfig::default()
+        })?,
         store: Arc::clone(&store) as Arc<dyn Store>,
         clock: Arc::clone(&environment.clock),
     };
-    let registry = toolshelf_functions::register(Registry::builder(), builtins).build().map_err(|errors| {
-        let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        anyhow!("the functions cannot be registered: {}", errors.join("; "))
-    })?;
+    let registry =
+        toolshelf_functions::register(Registry::builder(), builtins).build().map_err(|errors| {
+            let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            anyhow!("the functions cannot be registered: {}", errors.join("; "))
+        })?;
     let service =
         Service::new(Arc::clone(&store) as Arc<dyn Store>, Arc::new(registry), environment.clone()).await?;
     let listener = TcpListener::bind(config.listen)
@@ -90,7 +94,8 @@ impl Server {
         let tasks = TaskTracker::new();
         tasks.spawn(keep_house(self.state.service.clone(), stopping.clone()));
         let app = crate::http::router(self.state).into_make_service_with_connect_info::<SocketAddr>();
-        let serving = axum::serve(self.listener, app).with_graceful_shutdown(stopping.clone().cancelled_owned());
+        let serving =
+            axum::serve(self.listener, app).with_graceful_shutdown(stopping.clone().cancelled_owned());
         let serving = tokio::spawn(serving.into_future());
         let abort = serving.abort_handle();
         tokio::select! {
@@ -116,7 +121,9 @@ pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
         say(&format!("Set up: {link}"));
     }
     if remote && !tls {
-        tracing::warn!("other machines can connect without TLS, and passwords can be read on the way; put a proxy with TLS in front and set server.public_url");
+        tracing::warn!(
+            "other machines can connect without TLS, and passwords can be read on the way; put a proxy with TLS in front and set server.public_url"
+        );
     }
     let stopping = server.stopping();
     tokio::spawn(async move {
@@ -125,6 +132,24 @@ pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
         stopping.cancel();
     });
     server.run().await
+}
+
+/// Gives a user a new random password, in a data folder that no server uses.
+pub(crate) async fn reset_password(username: &str, data: &Path) -> anyhow::Result<String> {
+    let file = data.join("toolshelf.db");
+    // Opening would make an empty database, which is not what somebody who lost a password wants.
+    anyhow::ensure!(
+        file.exists(),
+        "there is no database at {}; name the data folder with --data",
+        file.display()
+    );
+    let store = Arc::new(SqliteStore::open(&file).await?);
+    let registry = Registry::builder().build().map_err(|_| anyhow!("an empty registry cannot be built"))?;
+    let service =
+        Service::new(Arc::clone(&store) as Arc<dyn Store>, Arc::new(registry), Environment::system()).await?;
+    let password = service.reset_password(username).await?;
+    store.close().await;
+    Ok(password)
 }
 
 async fn keep_house(service: Service, stopping: CancellationToken) {
@@ -155,20 +180,20 @@ fn open_data_folder(path: &Path) -> anyhow::Result<std::path::PathBuf> {
 /// Logs go to stderr, so that stdout holds the two lines that scripts read.
 fn start_log() {
     use tracing_subscriber::EnvFilter;
-    let filter = EnvFilter::try_from_env("TOOLSHELF_LOG").unwrap_or_else(|_| EnvFilter::new("info,sqlx=warn"));
+    let filter =
+        EnvFilter::try_from_env("TOOLSHELF_LOG").unwrap_or_else(|_| EnvFilter::new("info,sqlx=warn"));
     // A second start in one process keeps the first log.
     let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
 }
 
 async fn wait_for_signal() {
     use tokio::signal::unix::{SignalKind, signal};
-    match (signal(SignalKind::interrupt()), signal(SignalKind::terminate())) {
-        (Ok(mut interrupt), Ok(mut terminate)) => {
-            tokio::select! { _ = interrupt.recv() => (), _ = terminate.recv() => () }
-        }
-        _ => {
-            tracing::error!("signals cannot be received; end the process to stop the server");
-            std::future::pending::<()>().await;
-        }
+    if let (Ok(mut interrupt), Ok(mut terminate)) =
+        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+    {
+        tokio::select! { _ = interrupt.recv() => (), _ = terminate.recv() => () }
+    } else {
+        tracing::error!("signals cannot be received; end the process to stop the server");
+        std::future::pending::<()>().await;
     }
 }

@@ -73,7 +73,7 @@ impl Service {
         registry.snapshot().swap(snapshot.at_revision(revision));
         let inner = Inner {
             events: Events::new(environment.now().timestamp_micros()),
-            passwords: passwords::Passwords::new(&environment)?,
+            passwords: passwords::Passwords::new(),
             limits: limits::Limits::new(),
             writer: tokio::sync::Mutex::new(()),
             store,

@@ -131,6 +131,36 @@ impl Service {
         unit.commit().await?;
         Ok(shape(&row))
     }
+
+    /// Gives a user a new random password, enables the user if disabled, and ends the user's sessions. For whoever
+    /// has the data folder at hand, when nobody can sign in any more.
+    pub async fn reset_password(&self, username: &str) -> Result<String, ServiceError> {
+        let password = crate::secrets::new_token(self.environment());
+        let password_hash = self.inner.passwords.hash(password.clone(), self.environment()).await?;
+        let mut unit = self.store().begin().await?;
+        let found = unit.find_user_by_name(username).await?;
+        let before = found.ok_or_else(|| ServiceError::not_found("user", username))?;
+        let row = UserRow {
+            password_hash,
+            disabled: false,
+            revision: before.revision + 1,
+            updated_at: self.now(),
+            ..before.clone()
+        };
+        if !unit.update_user(&row, before.revision).await? {
+            return Err(stale(&before)?);
+        }
+        unit.delete_sessions_of(&row.id).await?;
+        let entry = crate::audit::by_system(
+            row.updated_at,
+            "user.updated",
+            &row.username,
+            "new password, by the command line",
+        );
+        unit.append_audit(&entry).await?;
+        unit.commit().await?;
+        Ok(password)
+    }
 }
 
 fn stale(current: &UserRow) -> Result<ServiceError, ServiceError> {

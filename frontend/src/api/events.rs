@@ -1,14 +1,36 @@
 //! The stream of notices.
 
-use toolshelf_api::{Event, EventKind};
+use serde::Deserialize;
+use toolshelf_api::{EventKind, Tool};
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;
 use web_sys::{EventSource, MessageEvent};
 
+/// What a notice holds. Which kind it is, the name of the browser's event says; to read the tagged
+/// [`toolshelf_api::Event`] would cost the page a second copy of every shape inside of it.
+#[derive(Deserialize)]
+struct Body {
+    revision: u64,
+    #[serde(default)]
+    tool: Option<Box<Tool>>,
+}
+
 /// What the stream tells.
 pub(crate) enum Notice {
-    /// A notice of change.
-    Event(Box<Event>),
+    /// The stream is open.
+    Hello {
+        /// The revision of the snapshot.
+        revision: u64,
+    },
+    /// Notices were missed.
+    Resync,
+    /// A tool changed.
+    Changed {
+        /// The revision of the snapshot.
+        revision: u64,
+        /// The tool as it is now, if it is registered.
+        tool: Option<Box<Tool>>,
+    },
     /// The stream broke. `ended` means that the browser will not try again by itself.
     Broken {
         /// Whether the browser gave up.
@@ -31,9 +53,12 @@ impl Events {
         let message = Closure::<dyn FnMut(MessageEvent)>::new(move |message: MessageEvent| {
             let Some(data) = message.data().as_string() else { return };
             // A notice of a newer server, which this page does not know, is none for it.
-            if let Ok(event) = serde_json::from_str::<Event>(&data) {
-                on_event(Notice::Event(Box::new(event)));
-            }
+            let Ok(Body { revision, tool }) = serde_json::from_str(&data) else { return };
+            on_event(match message.type_().as_str() {
+                EventKind::HELLO => Notice::Hello { revision },
+                EventKind::TOOL_CHANGED => Notice::Changed { revision, tool },
+                _ => Notice::Resync,
+            });
         });
         for kind in [EventKind::HELLO, EventKind::RESYNC, EventKind::TOOL_CHANGED] {
             source.add_event_listener_with_callback(kind, message.as_ref().unchecked_ref()).ok()?;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use toolshelf_api::{
-    Call, CallResult, Conversation, CreateConversation, DisableTool, Me, Page, Resolve, Resolved, Tool,
+    Call, CallResult, Conversation, CreateConversation, DisableTool, Me, NotRegistered, Page, Resolve, Tool, Verdict,
 };
 use web_sys::AbortSignal;
 
@@ -14,6 +14,17 @@ use super::http::{Parts, Reply, send, send_revised};
 #[derive(Clone)]
 pub(crate) struct Api {
     csrf: Arc<str>,
+}
+
+/// The part of a [`toolshelf_api::Resolved`] that the page shows.
+#[derive(Deserialize)]
+pub(crate) struct Decided {
+    /// The revision of the snapshot.
+    pub(crate) revision: u64,
+    /// One verdict for each tool.
+    pub(crate) verdicts: Vec<Verdict>,
+    /// Tools that did not enter the registry.
+    pub(crate) not_registered: Vec<NotRegistered>,
 }
 
 /// What a write answers: the tool as it is now.
@@ -42,7 +53,7 @@ impl Api {
     }
 
     /// Every verdict, for a call outside of a conversation.
-    pub(crate) async fn resolve(&self) -> Reply<Resolved> {
+    pub(crate) async fn resolve(&self) -> Reply<Decided> {
         send("/resolve", self.write("POST", &Resolve::default())).await
     }
 

@@ -262,7 +262,10 @@ impl App {
             Failure::Refused(problem) => *problem,
             Failure::Offline | Failure::Cancelled => Problem { detail, ..Problem::default() },
         };
-        let now: Option<Tool> = problem.current.clone().and_then(|current| serde_json::from_value(current).ok());
+        let now: Option<Tool> = problem.current.as_ref().and_then(|current| {
+            // Through text: a second way of reading a tool would cost the page more than this copy does.
+            serde_json::from_str(&current.to_string()).ok()
+        });
         if let Some(now) = &now {
             self.take(now.clone());
         }

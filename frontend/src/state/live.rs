@@ -5,7 +5,6 @@ use std::time::Duration;
 use leptos::ev;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use toolshelf_api::Event;
 use web_sys::VisibilityState;
 
 use super::app::App;
@@ -55,8 +54,20 @@ impl Live {
     }
 
     fn hear(self, notice: Notice) {
+        let app = self.app;
+        let held = app.catalog.with_untracked(|catalog| catalog.revision);
+        if !matches!(notice, Notice::Broken { .. }) {
+            self.said_hello.set_value(true);
+            app.cut_off.set(false);
+        }
         match notice {
-            Notice::Event(event) => self.take(*event),
+            Notice::Hello { revision } if revision == held => {}
+            Notice::Changed { revision, .. } if revision < held => {}
+            Notice::Changed { revision, tool: Some(tool) } => {
+                app.catalog.update_untracked(|catalog| catalog.revision = revision);
+                app.take(*tool);
+            }
+            Notice::Hello { .. } | Notice::Resync | Notice::Changed { tool: None, .. } => app.reload(),
             Notice::Broken { ended } => {
                 self.said_hello.set_value(false);
                 set_timeout(
@@ -87,22 +98,5 @@ impl Live {
 
     fn is_open(self) -> bool {
         self.stream.try_with_value(Option::is_some) == Some(true)
-    }
-
-    fn take(self, event: Event) {
-        self.said_hello.set_value(true);
-        let app = self.app;
-        app.cut_off.set(false);
-        let held = app.catalog.with_untracked(|catalog| catalog.revision);
-        match event {
-            Event::Hello { revision } if revision == held => {}
-            Event::Hello { .. } | Event::Resync { .. } => app.reload(),
-            Event::ToolChanged { revision, .. } if revision < held => {}
-            Event::ToolChanged { revision, tool: Some(tool), .. } => {
-                app.catalog.update_untracked(|catalog| catalog.revision = revision);
-                app.take(*tool);
-            }
-            Event::ToolChanged { tool: None, .. } => app.reload(),
-        }
     }
 }

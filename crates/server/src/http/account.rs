@@ -39,8 +39,8 @@ fn cookie(
     let secure = if state.origins.secure() { "; Secure" } else { "" };
     let text =
         format!("{}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}", cookie_name(state));
-    let mut value =
-        HeaderValue::from_str(&text).map_err(|_| ApiError::internal("a session's token is no header value"))?;
+    let mut value = HeaderValue::from_str(&text)
+        .map_err(|_| ApiError::internal("a session's token is no header value"))?;
     value.set_sensitive(true);
     Ok(AppendHeaders([(header::SET_COOKIE, value)]))
 }

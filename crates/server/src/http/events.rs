@@ -31,7 +31,8 @@ pub(crate) async fn listen(
     SignedInUser(_): SignedInUser,
     headers: HeaderMap,
 ) -> Result<Sse<impl Stream<Item = Result<SseEvent, Infallible>>>, ApiError> {
-    let last_seen = headers.get("last-event-id").and_then(|value| value.to_str().ok()?.parse::<EventId>().ok());
+    let last_seen =
+        headers.get("last-event-id").and_then(|value| value.to_str().ok()?.parse::<EventId>().ok());
     let asked_to_resume = headers.contains_key("last-event-id");
     let mut subscription = state.service.events().subscribe(last_seen);
     let revision = state.service.registry().snapshot().load().map_or(0, |snapshot| snapshot.revision());
@@ -45,7 +46,14 @@ pub(crate) async fn listen(
     // A bounded queue: a listener that does not read holds up only its own stream.
     let (sender, receiver) = mpsc::channel(16);
     tokio::spawn(async move {
-        let first = Numbered { id: if subscription.missed.is_empty() { subscription.at } else { last_seen.unwrap_or(subscription.at) }, event: first };
+        let first = Numbered {
+            id: if subscription.missed.is_empty() {
+                subscription.at
+            } else {
+                last_seen.unwrap_or(subscription.at)
+            },
+            event: first,
+        };
         if send(&sender, &first).await.is_err() {
             return;
         }
@@ -96,7 +104,8 @@ async fn send(sender: &mpsc::Sender<Result<SseEvent, Infallible>>, event: &Numbe
         Event::Resync { .. } => EventKind::RESYNC,
         Event::ToolChanged { .. } => EventKind::TOOL_CHANGED,
     };
-    let event = SseEvent::default().event(name).id(event.id.to_string()).json_data(&event.event).map_err(|_| ())?;
+    let event =
+        SseEvent::default().event(name).id(event.id.to_string()).json_data(&event.event).map_err(|_| ())?;
     sender.send(Ok(event)).await.map_err(|_| ())
 }
 

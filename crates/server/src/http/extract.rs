@@ -118,7 +118,8 @@ async fn read_body(request: Request) -> Result<axum::body::Bytes, ApiError> {
         let detail = format!("The body is larger than {} KiB.", BODY_MAX / 1024);
         ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", detail)
     };
-    let declared = request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+    let declared =
+        request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
     if declared.is_some_and(|length: u64| length > BODY_MAX as u64) {
         return Err(too_large());
     }
@@ -149,10 +150,15 @@ impl<T: DeserializeOwned> FromRequestParts<AppState> for Params<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &AppState) -> Result<Self, ApiError> {
-        let axum::extract::Query(value) = axum::extract::Query::<T>::try_from_uri(&parts.uri).map_err(|error| {
-            let message = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
-            ApiError::invalid(vec![FieldError { pointer: "query".to_owned(), message: sentence(&message) }])
-        })?;
+        let axum::extract::Query(value) =
+            axum::extract::Query::<T>::try_from_uri(&parts.uri).map_err(|error| {
+                let message =
+                    std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
+                ApiError::invalid(vec![FieldError {
+                    pointer: "query".to_owned(),
+                    message: sentence(&message),
+                }])
+            })?;
         Ok(Self(value))
     }
 }
@@ -165,7 +171,9 @@ impl FromRequestParts<AppState> for SignedInUser {
 
     async fn from_request_parts(parts: &mut Parts, _: &AppState) -> Result<Self, ApiError> {
         let actor = parts.extensions.get::<Actor>().cloned();
-        actor.map(Self).ok_or_else(|| ApiError::internal("a handler that needs an actor is on a public route"))
+        actor
+            .map(Self)
+            .ok_or_else(|| ApiError::internal("a handler that needs an actor is on a public route"))
     }
 }
 
@@ -192,7 +200,10 @@ impl FromRequestParts<AppState> for IfMatch {
         if text == "*" {
             return Ok(Self(None));
         }
-        let revision = text.strip_prefix("\"r").and_then(|text| text.strip_suffix('"')).and_then(|text| text.parse().ok());
+        let revision = text
+            .strip_prefix("\"r")
+            .and_then(|text| text.strip_suffix('"'))
+            .and_then(|text| text.parse().ok());
         let detail = "Send the ETag as it was given, such as If-Match: \"r3\".";
         revision
             .map(|revision| Self(Some(revision)))

@@ -16,11 +16,7 @@ use crate::pages::{ErrorPage, PageContext};
 use crate::state::AppState;
 
 /// How long a handler may take to answer. Streams answer at once and go on.
-const TIME_LIMIT: Duration = Duration::from_secs(120);
-
-/// Names a request in the log and in problem documents.
-#[derive(Clone, Debug)]
-pub(crate) struct RequestId(pub(crate) String);
+const TIME_LIMIT: Duration = Duration::from_mins(2);
 
 /// The nonce of a page's scripts; the content security policy of the response names it.
 #[derive(Clone, Debug)]
@@ -35,12 +31,11 @@ pub(crate) async fn time_limit(request: Request, next: Next) -> Response {
 }
 
 /// Gives the request an id, catches panics, and finishes the response.
-pub(crate) async fn finish(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
+pub(crate) async fn finish(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let id = state.environment.new_id();
     let method = request.method().clone();
     let path = request.uri().path().to_owned();
     let wants_page = !path.starts_with("/api/") && accepts_html(request.headers());
-    request.extensions_mut().insert(RequestId(id.clone()));
     let started = Instant::now();
 
     let answered = AssertUnwindSafe(next.run(request)).catch_unwind().await;
@@ -62,14 +57,21 @@ pub(crate) async fn finish(State(state): State<AppState>, mut request: Request, 
 }
 
 fn accepts_html(headers: &HeaderMap) -> bool {
-    headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).is_some_and(|accept| accept.contains("text/html"))
+    headers
+        .get(header::ACCEPT)
+        .and_then(|value| value.to_str().ok())
+        .is_some_and(|accept| accept.contains("text/html"))
 }
 
 fn is_bare_error(response: &Response) -> bool {
     let status = response.status();
-    (status.is_client_error() || status.is_server_error()) && !response.headers().contains_key(header::CONTENT_TYPE)
+    (status.is_client_error() || status.is_server_error())
+        && !response.headers().contains_key(header::CONTENT_TYPE)
         || (status.is_client_error()
-            && response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/plain")))
+            && response
+                .headers()
+                .get(header::CONTENT_TYPE)
+                .is_some_and(|kind| kind.as_bytes().starts_with(b"text/plain")))
 }
 
 fn bare_detail(status: StatusCode) -> &'static str {
@@ -85,8 +87,12 @@ fn log_failure(error: &ApiError, method: &axum::http::Method, path: &str, id: &s
     let status = error.status().as_u16();
     let code = &error.problem.code;
     match error.reason() {
-        Some(reason) => tracing::error!(request.id = id, %method, path, status, code, reason, "request failed"),
-        None if status == 429 => tracing::warn!(request.id = id, %method, path, status, code, "request refused"),
+        Some(reason) => {
+            tracing::error!(request.id = id, %method, path, status, code, reason, "request failed");
+        }
+        None if status == 429 => {
+            tracing::warn!(request.id = id, %method, path, status, code, "request refused")
+        }
         None => tracing::debug!(request.id = id, %method, path, status, code, "request refused"),
     }
 }
@@ -119,10 +125,10 @@ pub(crate) fn new_nonce(state: &AppState) -> String {
 }
 
 fn set_headers(response: &mut Response, id: &str, state: &AppState) {
-    let script = response.extensions().get::<Nonce>().map_or_else(
-        || "'none'".to_owned(),
-        |Nonce(nonce)| format!("'nonce-{nonce}' 'wasm-unsafe-eval'"),
-    );
+    let script = response
+        .extensions()
+        .get::<Nonce>()
+        .map_or_else(|| "'none'".to_owned(), |Nonce(nonce)| format!("'nonce-{nonce}' 'wasm-unsafe-eval'"));
     let policy = format!(
         "default-src 'none'; script-src {script}; style-src 'self'; connect-src 'self'; img-src 'self' data: blob:; \
          font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"

@@ -59,7 +59,11 @@ async fn admit(state: &AppState, mut request: Request) -> Result<Request, ApiErr
     let standing = actor.as_ref().map_or(Standing::Anonymous, Actor::standing);
     route.access.check(standing).map_err(ServiceError::Denied)?;
     if let Some(actor) = actor {
-        if writes && !route.form && route.access != Access::Public && !csrf_matches(&actor, csrf_header(&request)) {
+        if writes
+            && !route.form
+            && route.access != Access::Public
+            && !csrf_matches(&actor, csrf_header(&request))
+        {
             return Err(wrong_csrf_token());
         }
         request.extensions_mut().insert(actor);
@@ -126,7 +130,11 @@ pub(crate) fn session_token<'a>(state: &AppState, headers: &'a HeaderMap) -> Opt
 fn no_such_method(path: &str) -> ApiError {
     let known = ROUTES.iter().any(|route| route.path == path);
     if known {
-        ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "This address does not take this method.")
+        ApiError::new(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "method_not_allowed",
+            "This address does not take this method.",
+        )
     } else {
         // A route that nobody wrote into the table is closed to everyone.
         ApiError::internal(format!("the route {path} is not in the table of access"))

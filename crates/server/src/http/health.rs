@@ -14,7 +14,11 @@ pub(crate) async fn alive() -> &'static str {
 
 /// The store answers, and the snapshot is not behind it.
 pub(crate) async fn ready(State(state): State<AppState>) -> (StatusCode, &'static str) {
-    if state.service.is_ready().await { (StatusCode::OK, "ready\n") } else { (StatusCode::SERVICE_UNAVAILABLE, "not ready\n") }
+    if state.service.is_ready().await {
+        (StatusCode::OK, "ready\n")
+    } else {
+        (StatusCode::SERVICE_UNAVAILABLE, "not ready\n")
+    }
 }
 
 /// The `OpenAPI` document.

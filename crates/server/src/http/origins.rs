@@ -44,7 +44,8 @@ impl Origins {
     /// point here by somebody else (DNS rebinding).
     pub(crate) fn knows_host(&self, headers: &HeaderMap) -> bool {
         let Some(host) = single(headers, &header::HOST) else { return false };
-        is_loopback(host) || self.public.as_ref().is_some_and(|public| public.authority.eq_ignore_ascii_case(host))
+        is_loopback(host)
+            || self.public.as_ref().is_some_and(|public| public.authority.eq_ignore_ascii_case(host))
     }
 
     /// Whether a write comes from a page of ours.
@@ -52,7 +53,8 @@ impl Origins {
         if headers.get("sec-fetch-site").is_some_and(|site| site == "same-origin") {
             return true;
         }
-        let (Some(origin), Some(host)) = (single(headers, &header::ORIGIN), single(headers, &header::HOST)) else {
+        let (Some(origin), Some(host)) = (single(headers, &header::ORIGIN), single(headers, &header::HOST))
+        else {
             return false;
         };
         let ours = match &self.public {
@@ -88,7 +90,8 @@ fn is_loopback(host: &str) -> bool {
         _ => host,
     };
     let address = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
-    name.eq_ignore_ascii_case("localhost") || address.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    name.eq_ignore_ascii_case("localhost")
+        || address.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]

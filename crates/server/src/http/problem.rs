@@ -39,7 +39,10 @@ impl ApiError {
     /// An error whose reason only the log may know.
     pub(crate) fn internal(reason: impl Into<String>) -> Self {
         let detail = "Something went wrong on the server. Its log has the details under this request's id.";
-        Self { internal: Some(reason.into()), ..Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail) }
+        Self {
+            internal: Some(reason.into()),
+            ..Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail)
+        }
     }
 
     fn unavailable(code: &str, detail: &str, reason: String) -> Self {
@@ -83,7 +86,9 @@ impl IntoResponse for ApiError {
 impl From<ServiceError> for ApiError {
     fn from(error: ServiceError) -> Self {
         match error {
-            ServiceError::Unauthenticated(detail) => Self::new(StatusCode::UNAUTHORIZED, "unauthenticated", detail),
+            ServiceError::Unauthenticated(detail) => {
+                Self::new(StatusCode::UNAUTHORIZED, "unauthenticated", detail)
+            }
             ServiceError::Denied(denied) => {
                 let status = match denied {
                     toolshelf_service::Denied::SignIn => StatusCode::UNAUTHORIZED,
@@ -93,11 +98,17 @@ impl From<ServiceError> for ApiError {
             }
             ServiceError::NotFound { what, name, suggestions } => {
                 let code = format!("unknown_{}", what.to_lowercase().replace(' ', "_"));
-                unknown(StatusCode::NOT_FOUND, &code, format!("There is no {what} named {name:?}."), suggestions)
+                unknown(
+                    StatusCode::NOT_FOUND,
+                    &code,
+                    format!("There is no {what} named {name:?}."),
+                    suggestions,
+                )
             }
             ServiceError::Conflict { code, detail } => Self::new(StatusCode::CONFLICT, code, detail),
             ServiceError::Stale { current } => {
-                let detail = "Somebody changed it in the meantime. Look at it as it is now, and decide again.";
+                let detail =
+                    "Somebody changed it in the meantime. Look at it as it is now, and decide again.";
                 let mut error = Self::new(StatusCode::PRECONDITION_FAILED, "stale_revision", detail);
                 error.problem.current = Some(current);
                 error
@@ -114,22 +125,25 @@ impl From<ServiceError> for ApiError {
                 )
             },
             ServiceError::Unready(error) => unready(error.to_string()),
-            ServiceError::Store(error) => {
-                Self::unavailable("store_failed", "The database does not answer. Try again in a moment.", chain(&error))
-            }
+            ServiceError::Store(error) => Self::unavailable(
+                "store_failed",
+                "The database does not answer. Try again in a moment.",
+                chain(&error),
+            ),
             ServiceError::Internal(reason) => Self::internal(reason),
         }
     }
 }
 
 fn unready(reason: String) -> ApiError {
-    let detail = "The server cannot tell what is allowed now and refuses everything. An admin should restart it.";
+    let detail =
+        "The server cannot tell what is allowed now and refuses everything. An admin should restart it.";
     ApiError::unavailable("unready", detail, reason)
 }
 
 fn unknown(status: StatusCode, code: &str, mut detail: String, suggestions: Vec<String>) -> ApiError {
     if !suggestions.is_empty() {
-        detail.push_str(&format!(" Did you mean {}?", suggestions.join(", ")));
+        detail = format!("{detail} Did you mean {}?", suggestions.join(", "));
     }
     let mut error = ApiError::new(status, code, detail);
     error.problem.suggestions = suggestions;
@@ -139,7 +153,9 @@ fn unknown(status: StatusCode, code: &str, mut detail: String, suggestions: Vec<
 fn from_request(error: RequestError) -> ApiError {
     let detail = error.to_string();
     let (pointer, code, suggestions) = match error {
-        RequestError::UnknownToolset { suggestions, .. } => ("/toolset".to_owned(), "unknown_toolset", suggestions),
+        RequestError::UnknownToolset { suggestions, .. } => {
+            ("/toolset".to_owned(), "unknown_toolset", suggestions)
+        }
         RequestError::UnknownTool { position, suggestions, .. } => {
             (format!("/toolset/{position}"), "unknown_tool", suggestions)
         }
@@ -156,10 +172,13 @@ fn from_refused(refused: CallRefused) -> ApiError {
         CallRefused::InvalidInput(errors) => {
             let errors: Vec<FieldError> = errors
                 .into_iter()
-                .map(|error| FieldError { pointer: format!("/arguments{}", error.pointer), message: error.message })
+                .map(|error| FieldError {
+                    pointer: format!("/arguments{}", error.pointer),
+                    message: error.message,
+                })
                 .collect();
             let mut error = ApiError::invalid(errors);
-            error.problem.code = code.to_owned();
+            code.clone_into(&mut error.problem.code);
             error.problem.kind = format!("urn:toolshelf:problem:{code}");
             error
         }
@@ -168,7 +187,8 @@ fn from_refused(refused: CallRefused) -> ApiError {
             unknown(StatusCode::NOT_FOUND, code, format!("There is no tool named {name:?}."), suggestions)
         }
         CallRefused::Refused(Refusal::Removed(verdict)) => {
-            let mut detail = format!("{} cannot be called here. {}", verdict.tool, explain::sentence(&verdict));
+            let mut detail =
+                format!("{} cannot be called here. {}", verdict.tool, explain::sentence(&verdict));
             if let Some(fix) = &verdict.fix {
                 if !detail.ends_with(['.', '!', '?']) {
                     detail.push('.');

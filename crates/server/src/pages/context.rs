@@ -71,8 +71,11 @@ impl FormProblem {
             .iter()
             .map(|error| (error.pointer.trim_start_matches('/').to_owned(), error.message.clone()))
             .collect();
-        let detail =
-            if errors.is_empty() { problem.detail.clone() } else { "Check what is marked, then send again.".to_owned() };
+        let detail = if errors.is_empty() {
+            problem.detail.clone()
+        } else {
+            "Check what is marked, then send again.".to_owned()
+        };
         Self { detail, errors }
     }
 
@@ -103,7 +106,8 @@ pub(crate) struct ErrorPage {
 
 /// A rendered page; its nonce goes to the content security policy.
 pub(crate) fn html(status: StatusCode, nonce: &str, page: &impl Template) -> Result<Response, ApiError> {
-    let body = page.render().map_err(|error| ApiError::internal(format!("a page cannot be rendered: {error}")))?;
+    let body =
+        page.render().map_err(|error| ApiError::internal(format!("a page cannot be rendered: {error}")))?;
     let mut response = (status, body).into_response();
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     response.extensions_mut().insert(Nonce(nonce.to_owned()));

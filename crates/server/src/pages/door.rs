@@ -9,7 +9,9 @@ use toolshelf_api::{Login, Setup};
 use toolshelf_service::ServiceError;
 
 use super::{FormProblem, PageContext, html};
-use crate::http::{ApiError, ClientAddress, FormBody, Maybe, Params, SignedInUser, clear_cookie, session_cookie};
+use crate::http::{
+    ApiError, ClientAddress, FormBody, Maybe, Params, SignedInUser, clear_cookie, session_cookie,
+};
 use crate::state::AppState;
 
 #[derive(Template)]
@@ -44,10 +46,12 @@ pub(crate) async fn show_setup(
 ) -> Result<Response, ApiError> {
     let problem = match state.service.check_setup_link(&token).await {
         Ok(()) => None,
-        Err(error @ (ServiceError::Invalid(_) | ServiceError::Conflict { .. })) => Some(ApiError::from(error)),
+        Err(error @ (ServiceError::Invalid(_) | ServiceError::Conflict { .. })) => {
+            Some(ApiError::from(error))
+        }
         Err(other) => return Err(other.into()),
     };
-    setup_page(&state, token, String::new(), problem)
+    setup_page(&state, token, String::new(), problem.as_ref())
 }
 
 /// Makes the first account.
@@ -70,8 +74,10 @@ pub(crate) async fn submit_setup(
         return html(StatusCode::UNPROCESSABLE_ENTITY, &nonce, &page);
     }
     match state.service.set_up(setup, address).await {
-        Ok(signed_in) => Ok((session_cookie(&state, &signed_in)?, Redirect::to("/functions")).into_response()),
-        Err(error) => setup_page(&state, token, username, Some(expected(error)?)),
+        Ok(signed_in) => {
+            Ok((session_cookie(&state, &signed_in)?, Redirect::to("/functions")).into_response())
+        }
+        Err(error) => setup_page(&state, token, username, Some(&expected(error)?)),
     }
 }
 
@@ -79,13 +85,13 @@ fn setup_page(
     state: &AppState,
     token: String,
     username: String,
-    problem: Option<ApiError>,
+    problem: Option<&ApiError>,
 ) -> Result<Response, ApiError> {
     let page = PageContext::new(state, "/setup", None);
     let nonce = page.nonce.clone();
-    let status = problem.as_ref().map_or(StatusCode::OK, ApiError::status);
-    let finished = problem.as_ref().is_some_and(|error| error.problem.code == "already_set_up");
-    let problem = problem.as_ref().map(FormProblem::new);
+    let status = problem.map_or(StatusCode::OK, ApiError::status);
+    let finished = problem.is_some_and(|error| error.problem.code == "already_set_up");
+    let problem = problem.map(FormProblem::new);
     html(status, &nonce, &SetupPage { page, token, username, problem, finished })
 }
 
@@ -120,8 +126,10 @@ pub(crate) async fn submit_login(
     let login = Login { username: username.clone(), password: form.get("password").to_owned() };
     let next = form.get("next");
     match state.service.log_in(login, address).await {
-        Ok(signed_in) => Ok((session_cookie(&state, &signed_in)?, Redirect::to(safe_next(next))).into_response()),
-        Err(error) => login_page(&state, username, next, Some(expected(error)?)),
+        Ok(signed_in) => {
+            Ok((session_cookie(&state, &signed_in)?, Redirect::to(safe_next(next))).into_response())
+        }
+        Err(error) => login_page(&state, username, next, Some(&expected(error)?)),
     }
 }
 
@@ -129,14 +137,14 @@ fn login_page(
     state: &AppState,
     username: String,
     next: &str,
-    problem: Option<ApiError>,
+    problem: Option<&ApiError>,
 ) -> Result<Response, ApiError> {
     let page = PageContext::new(state, "/login", None);
     let nonce = page.nonce.clone();
     let next = safe_next(next).to_owned();
-    let status = problem.as_ref().map_or(StatusCode::OK, ApiError::status);
-    let retry_after = problem.as_ref().and_then(ApiError::retry_after_seconds);
-    let problem = problem.as_ref().map(FormProblem::new);
+    let status = problem.map_or(StatusCode::OK, ApiError::status);
+    let retry_after = problem.and_then(ApiError::retry_after_seconds);
+    let problem = problem.map(FormProblem::new);
     let mut response = html(status, &nonce, &LoginPage { page, username, next, problem })?;
     if let Some(seconds) = retry_after {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
@@ -176,7 +184,9 @@ mod tests {
 
     #[test]
     fn after_signing_in_nobody_is_sent_elsewhere() {
-        for next in ["", "//evil.example", "https://evil.example", "/\\evil.example", "/\t/evil.example", "functions"] {
+        for next in
+            ["", "//evil.example", "https://evil.example", "/\\evil.example", "/\t/evil.example", "functions"]
+        {
             assert_eq!(safe_next(next), "/functions", "{next:?}");
         }
         assert_eq!(safe_next("/functions/grep?x=1"), "/functions/grep?x=1");

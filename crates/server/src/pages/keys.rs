@@ -62,7 +62,12 @@ pub(crate) async fn show(
     SignedInUser(actor): SignedInUser,
     Params(notice): Params<NoticeParams>,
 ) -> Result<Response, ApiError> {
-    page(&state, &actor, Shown { chosen: vec![KeyScope::Read], notice: notice.sentence(), ..Shown::default() }).await
+    page(
+        &state,
+        &actor,
+        Shown { chosen: vec![KeyScope::Read], notice: notice.sentence(), ..Shown::default() },
+    )
+    .await
 }
 
 /// Makes a key. Its token is on the page that answers, and nowhere else: no redirect, so it is in no address.
@@ -110,8 +115,12 @@ pub(crate) async fn make(
                 "scope".clone_into(field);
             }
             let name = form.get("name").to_owned();
-            page(&state, &actor, Shown { name, chosen, problem: Some((error.status(), problem)), ..Shown::default() })
-                .await
+            page(
+                &state,
+                &actor,
+                Shown { name, chosen, problem: Some((error.status(), problem)), ..Shown::default() },
+            )
+            .await
         }
     }
 }
@@ -155,8 +164,10 @@ async fn page(state: &AppState, actor: &Actor, shown: Shown) -> Result<Response,
     });
     let context = PageContext::new(state, "/keys", Some(actor));
     let nonce = context.nonce.clone();
-    let (created_token, created_name) = shown.created.map_or((None, String::new()), |(token, name)| (Some(token), name));
-    let (status, problem) = shown.problem.map_or((StatusCode::OK, None), |(status, problem)| (status, Some(problem)));
+    let (created_token, created_name) =
+        shown.created.map_or((None, String::new()), |(token, name)| (Some(token), name));
+    let (status, problem) =
+        shown.problem.map_or((StatusCode::OK, None), |(status, problem)| (status, Some(problem)));
     let page = KeysPage {
         page: context,
         keys: keys.collect(),

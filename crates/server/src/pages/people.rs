@@ -81,10 +81,12 @@ pub(crate) async fn add(
         "user" => Role::User,
         _ => {
             let problem = FormProblem::of_field("role", "Choose a role.");
-            return page(&state, &actor, typed, Some((StatusCode::UNPROCESSABLE_ENTITY, problem)), None).await;
+            return page(&state, &actor, typed, Some((StatusCode::UNPROCESSABLE_ENTITY, problem)), None)
+                .await;
         }
     };
-    let new = CreateUser { username: typed.username.clone(), password: form.get("password").to_owned(), role };
+    let new =
+        CreateUser { username: typed.username.clone(), password: form.get("password").to_owned(), role };
     let done = state.service.create_user(&actor, new).await;
     answer(&state, &actor, typed, done.map(|_| "added")).await
 }
@@ -101,11 +103,19 @@ pub(crate) async fn change(
         "make_user" => UpdateUser { role: Some(Role::User), ..UpdateUser::default() },
         "disable" => UpdateUser { disabled: Some(true), ..UpdateUser::default() },
         "enable" => UpdateUser { disabled: Some(false), ..UpdateUser::default() },
-        "set_password" => UpdateUser { password: Some(form.get("password").to_owned()), ..UpdateUser::default() },
-        _ => return Err(ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", "Choose what to change.")),
+        "set_password" => {
+            UpdateUser { password: Some(form.get("password").to_owned()), ..UpdateUser::default() }
+        }
+        _ => {
+            return Err(ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", "Choose what to change."));
+        }
     };
     let revision = form.get("revision").parse().map_err(|_| {
-        ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", "The form is incomplete. Load the page again.")
+        ApiError::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "invalid",
+            "The form is incomplete. Load the page again.",
+        )
     })?;
     let done = state.service.update_user(&actor, &id, Some(revision), change).await;
     answer(&state, &actor, NewPerson::default(), done.map(|_| "changed")).await
@@ -149,6 +159,7 @@ async fn page(
     });
     let context = PageContext::new(state, "/people", Some(actor));
     let nonce = context.nonce.clone();
-    let (status, problem) = problem.map_or((StatusCode::OK, None), |(status, problem)| (status, Some(problem)));
+    let (status, problem) =
+        problem.map_or((StatusCode::OK, None), |(status, problem)| (status, Some(problem)));
     html(status, &nonce, &PeoplePage { page: context, users: users.collect(), form, problem, notice })
 }

@@ -31,7 +31,10 @@ pub(crate) async fn app(
 }
 
 /// `/` leads to where somebody can do something.
-pub(crate) async fn front_door(State(state): State<AppState>, Maybe(actor): Maybe) -> Result<Response, ApiError> {
+pub(crate) async fn front_door(
+    State(state): State<AppState>,
+    Maybe(actor): Maybe,
+) -> Result<Response, ApiError> {
     let to = if actor.is_some() {
         "/functions"
     } else if state.service.needs_setup().await? {

@@ -92,5 +92,12 @@ fn RawSchema(text: String) -> AnyView {
 /// A time of the API, in the person's zone and language.
 fn local_time(time: &str) -> String {
     let date = js_sys::Date::new(&time.into());
-    if date.get_time().is_nan() { time.to_owned() } else { date.to_locale_string("default", &js_sys::Object::new()).into() }
+    if date.get_time().is_nan() {
+        return time.to_owned();
+    }
+    let style = js_sys::Object::new();
+    for (part, length) in [("dateStyle", "medium"), ("timeStyle", "short")] {
+        let _ = js_sys::Reflect::set(&style, &part.into(), &length.into());
+    }
+    date.to_locale_string("default", &style).into()
 }

@@ -1,0 +1,1 @@
+//! Dependencies point one way.
