@@ -8,7 +8,7 @@ use leptos::task::spawn_local;
 use toolshelf_api::Tool;
 use web_sys::SubmitEvent;
 
-use super::Icon;
+use super::{Icon, focus_by_id};
 use crate::state::{changed_meanwhile, use_app};
 
 /// The longest reason, in characters.
@@ -55,6 +55,7 @@ fn DisableForm(tool: Arc<Tool>) -> impl IntoView {
         let text = reason.get_untracked().trim().to_owned();
         if text.is_empty() {
             mistake.set(Some("Say why, so that others know what to do.".to_owned()));
+            focus_by_id("reason");
             return;
         }
         if busy.get_untracked() {
@@ -75,6 +76,7 @@ fn DisableForm(tool: Arc<Tool>) -> impl IntoView {
                     let beside = problem.errors.first().map(|error| error.message.clone());
                     mistake.try_set(Some(beside.unwrap_or(problem.detail)));
                     busy.try_set(false);
+                    focus_by_id("reason");
                 }
             }
         });

@@ -14,7 +14,7 @@ use super::path::{OUTSIDE, quoted_path};
 /// What it is is asked of the opened handle: between a question to the path and the opening, the path may become
 /// something else. Without waiting, because opening a pipe would wait for a writer that never comes.
 pub(super) fn regular_file(folder: &Dir, path: &Path) -> Result<(File, Metadata), FunctionError> {
-    let file = match folder.open_with(path, OpenOptions::new().read(true).nonblock(false)) {
+    let file = match folder.open_with(path, OpenOptions::new().read(true).nonblock(true)) {
         Ok(file) => file,
         Err(error) => {
             // A socket cannot even be opened. This question only words the error.
