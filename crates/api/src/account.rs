@@ -13,7 +13,7 @@ pub struct Setup {
     pub token: String,
     /// 1 to 64 letters, digits, `.`, `_` or `-`; compared without letter case.
     pub username: String,
-    /// 12 to 1,024 bytes.
+    /// At least 12 characters, at most 1,024 bytes.
     pub password: String,
 }
 
@@ -71,7 +71,7 @@ pub struct User {
 pub struct CreateUser {
     /// 1 to 64 letters, digits, `.`, `_` or `-`; compared without letter case.
     pub username: String,
-    /// 12 to 1,024 bytes.
+    /// At least 12 characters, at most 1,024 bytes.
     pub password: String,
     /// The user's role.
     pub role: Role,
@@ -82,7 +82,7 @@ pub struct CreateUser {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct UpdateUser {
-    /// A new password, 12 to 1,024 bytes.
+    /// A new password: at least 12 characters, at most 1,024 bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub password: Option<String>,
     /// A new role.

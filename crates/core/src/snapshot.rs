@@ -43,6 +43,7 @@ struct State {
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     revision: u64,
+    fingerprint: u64,
     tools: Arc<[Arc<Tool>]>,
     positions: Arc<HashMap<Arc<str>, ToolIndex>>,
     not_registered: Arc<[NotRegistered]>,
@@ -96,6 +97,7 @@ impl Snapshot {
         not_registered.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(Self {
             revision: 0,
+            fingerprint: fingerprint(&tools),
             availability: vec![Availability::Ready; tools.len()].into(),
             disabled: crate::bitset::BitSet::with_capacity(tools.len()),
             tools: tools.into(),
@@ -108,6 +110,12 @@ impl Snapshot {
     /// The revision of the store that this snapshot shows.
     pub fn revision(&self) -> u64 {
         self.revision
+    }
+
+    /// Tells registries apart whose decisions have the same revision, such as those of two versions of the program.
+    /// It holds for one build of the program.
+    pub fn fingerprint(&self) -> u64 {
+        self.fingerprint
     }
 
     /// How many tools are registered.
@@ -234,6 +242,16 @@ impl Snapshot {
     pub(crate) fn availability(&self, index: ToolIndex) -> &Availability {
         &self.availability[index.0]
     }
+}
+
+fn fingerprint(tools: &[Arc<Tool>]) -> u64 {
+    use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+    let mut hasher = DefaultHasher::new();
+    for tool in tools {
+        // The card holds all that lists show of a tool.
+        serde_json::to_string(&tool.card(true)).unwrap_or_default().hash(&mut hasher);
+    }
+    hasher.finish()
 }
 
 #[cfg(test)]

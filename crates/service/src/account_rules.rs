@@ -24,7 +24,7 @@ impl Fields {
     }
 
     pub(crate) fn password(&mut self, pointer: &str, password: &str) {
-        if !(12..=1024).contains(&password.len()) {
+        if password.chars().count() < 12 || password.len() > 1024 {
             self.refuse(pointer, "Use at least 12 characters, and at most 1,024 bytes.");
         }
     }
@@ -74,7 +74,9 @@ mod tests {
     }
 
     #[test]
-    fn passwords_are_12_to_1024_bytes() {
+    fn passwords_have_12_characters_and_at_most_1024_bytes() {
+        assert!(refused(|fields| fields.password("/password", "读读读读读读读读读读读")));
+        assert!(!refused(|fields| fields.password("/password", "读读读读读读读读读读读读")));
         for (length, ok) in [(0, false), (11, false), (12, true), (1024, true), (1025, false)] {
             assert_eq!(!refused(|fields| fields.password("/password", &"x".repeat(length))), ok, "{length}");
         }

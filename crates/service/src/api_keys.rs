@@ -67,7 +67,7 @@ impl Service {
         };
         fields.finish()?;
         if let Some(profile) = &new.profile {
-            Toolset::named(profile).map_err(ServiceError::Request)?;
+            Toolset::named(profile).map_err(|error| ServiceError::Request { error, pointer: "/profile" })?;
         }
 
         let token = format!("{KEY_PREFIX}{}", new_token(self.environment()));

@@ -147,7 +147,9 @@ fn key_identity(key: &ApiKeyRow) -> Result<KeyIdentity, ServiceError> {
     let pinned = match &key.pinned {
         None => None,
         // A pin that cannot be read must not become no pin.
-        Some(name) => Some(Toolset::named(name).map_err(ServiceError::Request)?),
+        Some(name) => Some(Toolset::named(name).map_err(|error| {
+            ServiceError::Internal(format!("the pin of the API key {} cannot be read: {error}", key.id))
+        })?),
     };
     Ok(KeyIdentity { id: key.id.as_str().into(), name: Arc::from(key.name.as_str()), pinned })
 }

@@ -45,8 +45,13 @@ pub enum ServiceError {
     #[error("{}", detail_of(.0))]
     Invalid(Vec<FieldError>),
     /// A toolset or a list of tools cannot be resolved.
-    #[error("{0}")]
-    Request(RequestError),
+    #[error("{error}")]
+    Request {
+        /// What is unknown.
+        error: RequestError,
+        /// The field that names it, as a JSON Pointer.
+        pointer: &'static str,
+    },
     /// A call did not run.
     #[error("the call was refused: {}", .0.code())]
     Call(CallRefused),

@@ -44,7 +44,7 @@ impl Asked {
         }
         let toolset = match resolve.toolset {
             None | Some(Value::Null) => None,
-            Some(Value::String(name)) => Some(Toolset::named(&name).map_err(ServiceError::Request)?),
+            Some(Value::String(name)) => Some(Toolset::named(&name)?),
             Some(Value::Array(names)) => list(&names, &mut errors).map(Toolset::List),
             Some(_) => {
                 let message = "Use the name of a toolset, or a list of tool names.".to_owned();
@@ -135,6 +135,6 @@ impl Service {
 
 impl From<RequestError> for ServiceError {
     fn from(error: RequestError) -> Self {
-        Self::Request(error)
+        Self::Request { error, pointer: "/toolset" }
     }
 }

@@ -26,8 +26,14 @@ pub struct SignedIn {
 }
 
 impl Service {
-    /// Opens a session. A wrong name and a wrong password get the same answer after the same time.
-    pub async fn log_in(&self, login: Login, address: IpAddr) -> Result<SignedIn, ServiceError> {
+    /// Opens a session, and ends the one that the same browser had `before`. A wrong name and a wrong password get the
+    /// same answer after the same time.
+    pub async fn log_in(
+        &self,
+        login: Login,
+        address: IpAddr,
+        before: Option<&Actor>,
+    ) -> Result<SignedIn, ServiceError> {
         const WRONG: ServiceError = ServiceError::Unauthenticated("The user name or the password is wrong.");
         self.inner.limits.count(&login.username, address)?;
         let user = self.store().read().await?.find_user_by_name(&login.username).await?;
@@ -41,6 +47,9 @@ impl Service {
         let same = unit.find_user(&user.id).await?.is_some_and(|now| now.revision == user.revision);
         if !same {
             return Err(WRONG);
+        }
+        if let Some(session) = before.and_then(Actor::session) {
+            unit.delete_session(&session.token_hash).await?;
         }
         let signed_in = self.open_session(&mut *unit, &user).await?;
         unit.commit().await?;

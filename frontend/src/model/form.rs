@@ -39,7 +39,9 @@ pub struct Field {
     pub required: bool,
     /// What it is for.
     pub description: String,
-    /// The type, limits and default, on one line.
+    /// The type in words; empty for a toggle, which shows it.
+    pub kind: String,
+    /// Limits and default, on one line.
     pub note: String,
 }
 
@@ -57,21 +59,17 @@ pub fn fields(schema: &Value) -> Vec<Field> {
         .into_iter()
         .filter_map(|param| {
             let property = resolve(schema, properties?.get(&param.name)?);
-            let mut notes = vec![param.kind];
-            notes.extend(param.limits);
-            if let Some(default) = param.default {
-                notes.push(format!("{default} if empty"));
-            }
             let input = input_of(schema, &property);
-            if matches!(input, Input::Toggle { .. }) {
-                notes.clear();
-            }
+            let toggle = matches!(input, Input::Toggle { .. });
+            let default = param.default.filter(|_| !toggle).map(|default| format!("default {default}"));
+            let notes: Vec<String> = param.limits.into_iter().chain(default).collect();
             Some(Field {
                 input,
                 name: param.name,
                 required: param.required,
                 description: param.description,
-                note: notes.join(", "),
+                kind: if toggle { String::new() } else { param.kind },
+                note: notes.join(" · "),
             })
         })
         .collect()
@@ -260,7 +258,7 @@ mod tests {
         let toggle = |on| Input::Toggle { on };
         use Input::{Integer, Json, Lines, Number, Text};
         assert_eq!(inputs, [Text, Integer, Number, toggle(false), toggle(true), choice, Lines, Json, Json]);
-        assert_eq!(form()[1].note, "integer or null, at least 1, 100 if empty");
+        assert_eq!((form()[1].kind.as_str(), form()[1].note.as_str()), ("integer or null", "at least 1 · default 100"));
     }
 
     #[test]

@@ -5,3 +5,4 @@
 mod layers;
 mod properties;
 mod support;
+mod tokens;

@@ -1,104 +1,20 @@
 //! Fetching from real servers on the loopback interface, which the configuration allows and else nobody.
 
-use std::io::{self, Write as _};
-use std::net::{IpAddr, SocketAddr};
+mod server;
+
+use std::io;
+use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpListener;
 
+use self::server::{Server, Then, compressed, gzip, ok, redirect};
 use super::resolver::{Looking, Lookup};
 use super::{WebClient, WebConfig};
 use crate::testing::Bench;
-
-/// What a server does after the bytes of its answer.
-#[derive(Clone, Copy, PartialEq)]
-enum Then {
-    Close,
-    /// Sends nothing more and does not close.
-    Stall,
-    /// Sends the same bytes for ever.
-    Repeat(&'static [u8]),
-}
-
-/// A server that answers every request by its path.
-struct Server {
-    address: SocketAddr,
-    requests: Arc<AtomicUsize>,
-}
-
-impl Server {
-    async fn start(answer: impl Fn(&str) -> (Vec<u8>, Then) + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let requests = Arc::new(AtomicUsize::new(0));
-        let counter = Arc::clone(&requests);
-        let answer = Arc::new(answer);
-        tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                counter.fetch_add(1, Ordering::SeqCst);
-                let answer = Arc::clone(&answer);
-                tokio::spawn(async move {
-                    let _ = serve(stream, &*answer).await;
-                });
-            }
-        });
-        Self { address, requests }
-    }
-
-    /// A server of one answer.
-    async fn of(answer: impl Into<Vec<u8>>) -> Self {
-        let answer = answer.into();
-        Self::start(move |_| (answer.clone(), Then::Close)).await
-    }
-
-    fn port(&self) -> u16 {
-        self.address.port()
-    }
-
-    fn url(&self, path: &str) -> String {
-        format!("http://{}{path}", self.address)
-    }
-
-    /// How many connections were made.
-    fn requests(&self) -> usize {
-        self.requests.load(Ordering::SeqCst)
-    }
-}
-
-async fn serve(mut stream: TcpStream, answer: &(dyn Fn(&str) -> (Vec<u8>, Then) + Sync)) -> io::Result<()> {
-    let mut request = Vec::new();
-    while !request.windows(4).any(|end| end == b"\r\n\r\n") {
-        if stream.read_buf(&mut request).await? == 0 {
-            return Ok(());
-        }
-    }
-    let request = String::from_utf8_lossy(&request).into_owned();
-    let (bytes, then) = answer(request.split(' ').nth(1).unwrap_or_default());
-    stream.write_all(&bytes).await?;
-    match then {
-        Then::Close => stream.shutdown().await,
-        Then::Stall => std::future::pending().await,
-        Then::Repeat(bytes) => loop {
-            stream.write_all(bytes).await?;
-        },
-    }
-}
-
-/// An answer with this content type.
-fn ok(content_type: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
-    let body = body.as_ref();
-    let head =
-        format!("HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n\r\n", body.len());
-    [head.as_bytes(), body].concat()
-}
-
-fn redirect(location: &str) -> Vec<u8> {
-    format!("HTTP/1.1 302 Found\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n").into_bytes()
-}
 
 /// Answers for names as a test wants. A name that it does not know does not exist.
 struct Names(Vec<(&'static str, Vec<&'static str>)>);
@@ -374,20 +290,6 @@ async fn a_cut_body_is_an_error() {
         Server::of("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 10\r\n\r\nx").await;
     let error = allowing(&server).fail("web_fetch", json!({"url": server.url("/")})).await;
     assert!(error.contains("did not answer as it should"), "{error}");
-}
-
-fn gzip(body: &[u8]) -> Vec<u8> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-    encoder.write_all(body).unwrap();
-    encoder.finish().unwrap()
-}
-
-fn compressed(encoding: &str, body: &[u8]) -> Vec<u8> {
-    let head = format!(
-        "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Encoding: {encoding}\r\nContent-Length: {}\r\n\r\n",
-        body.len()
-    );
-    [head.as_bytes(), body].concat()
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use axum::response::{AppendHeaders, IntoResponse};
 use toolshelf_api::{Login, Me, Problem, Setup};
 use toolshelf_service::SignedIn;
 
-use super::{ApiError, Body, ClientAddress, SignedInUser};
+use super::{ApiError, Body, ClientAddress, Maybe, SignedInUser};
 use crate::state::AppState;
 
 /// The name of the session cookie. Over TLS its prefix binds it to this host.
@@ -58,16 +58,17 @@ pub(crate) async fn set_up(
     Ok((StatusCode::CREATED, session_cookie(&state, &signed_in)?, Json(signed_in.me)))
 }
 
-/// Opens a session; its cookie is in the answer.
+/// Opens a session; its cookie is in the answer. A session that the browser had ends.
 #[utoipa::path(post, path = "/login", tag = "account", responses(
     (status = 200, body = Me), (status = 401, body = Problem), (status = 429, body = Problem)
 ))]
 pub(crate) async fn log_in(
     State(state): State<AppState>,
     ClientAddress(address): ClientAddress,
+    Maybe(before): Maybe,
     Body(login): Body<Login>,
 ) -> Result<impl IntoResponse, ApiError> {
-    let signed_in = state.service.log_in(login, address).await?;
+    let signed_in = state.service.log_in(login, address, before.as_ref()).await?;
     Ok((session_cookie(&state, &signed_in)?, Json(signed_in.me)))
 }
 

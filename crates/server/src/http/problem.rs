@@ -114,7 +114,7 @@ impl From<ServiceError> for ApiError {
                 error
             }
             ServiceError::Invalid(errors) => Self::invalid(errors),
-            ServiceError::Request(error) => from_request(error),
+            ServiceError::Request { error, pointer } => from_request(error, pointer),
             ServiceError::Call(refused) => from_refused(refused),
             ServiceError::RateLimited { retry_after_seconds } => Self {
                 retry_after_seconds: Some(retry_after_seconds),
@@ -150,14 +150,14 @@ fn unknown(status: StatusCode, code: &str, mut detail: String, suggestions: Vec<
     error
 }
 
-fn from_request(error: RequestError) -> ApiError {
+fn from_request(error: RequestError, pointer: &str) -> ApiError {
     let detail = error.to_string();
     let (pointer, code, suggestions) = match error {
         RequestError::UnknownToolset { suggestions, .. } => {
-            ("/toolset".to_owned(), "unknown_toolset", suggestions)
+            (pointer.to_owned(), "unknown_toolset", suggestions)
         }
         RequestError::UnknownTool { position, suggestions, .. } => {
-            (format!("/toolset/{position}"), "unknown_tool", suggestions)
+            (format!("{pointer}/{position}"), "unknown_tool", suggestions)
         }
     };
     let mut error = unknown(StatusCode::UNPROCESSABLE_ENTITY, code, detail.clone(), suggestions);
@@ -182,7 +182,7 @@ fn from_refused(refused: CallRefused) -> ApiError {
             error.problem.kind = format!("urn:toolshelf:problem:{code}");
             error
         }
-        CallRefused::Refused(Refusal::Request(error)) => from_request(error),
+        CallRefused::Refused(Refusal::Request(error)) => from_request(error, "/toolset"),
         CallRefused::Refused(Refusal::Unknown { name, suggestions }) => {
             unknown(StatusCode::NOT_FOUND, code, format!("There is no tool named {name:?}."), suggestions)
         }

@@ -120,12 +120,13 @@ pub(crate) async fn show_login(
 pub(crate) async fn submit_login(
     State(state): State<AppState>,
     ClientAddress(address): ClientAddress,
+    Maybe(before): Maybe,
     form: FormBody,
 ) -> Result<Response, ApiError> {
     let username = form.get("username").trim().to_owned();
     let login = Login { username: username.clone(), password: form.get("password").to_owned() };
     let next = form.get("next");
-    match state.service.log_in(login, address).await {
+    match state.service.log_in(login, address, before.as_ref()).await {
         Ok(signed_in) => {
             Ok((session_cookie(&state, &signed_in)?, Redirect::to(safe_next(next))).into_response())
         }

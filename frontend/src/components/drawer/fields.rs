@@ -77,7 +77,8 @@ fn FieldView(index: usize, field: Field, entries: RwSignal<Entries>, mistakes: R
         })
     };
     let need = (field.required && !toggle).then(|| view! { <span class="need">"required"</span> });
-    let label = view! { <label for=id><code>{field.name}</code>{need}</label> };
+    let kind = (!field.kind.is_empty()).then(|| view! { <span class="kind">{field.kind}</span> });
+    let label = view! { <label for=id><span><code>{field.name}</code>{kind}</span>{need}</label> };
     let about_view = view! {
         <p class="hint" id=about>
             {field.description}

@@ -106,10 +106,6 @@ pub(super) fn TryIt(name: String, tool: Memo<Option<Arc<Tool>>>, schema: Arc<Val
             }
         });
     };
-    let submit = move |event: SubmitEvent| {
-        event.prevent_default();
-        start();
-    };
     let keys = move |event: KeyboardEvent| {
         if event.key() == "Enter" && (event.ctrl_key() || event.meta_key()) {
             event.prevent_default();
@@ -118,7 +114,8 @@ pub(super) fn TryIt(name: String, tool: Memo<Option<Arc<Tool>>>, schema: Arc<Val
     };
     let running = Memo::new(move |_| matches!(run.get(), Run::Running(_)));
     view! {
-        <form class="try" on:submit=submit on:keydown=keys novalidate autocomplete="off">
+        // No button submits: Cancel turns into Run in place, and the browser would submit by the same click.
+        <form class="try" on:submit=move |event: SubmitEvent| event.prevent_default() on:keydown=keys novalidate autocomplete="off">
             {move || needs_conversation.get().then(|| view! { <ConversationChoice /> })}
             <div class="try-mode">
                 <h3>"Arguments"</h3>
@@ -138,7 +135,7 @@ pub(super) fn TryIt(name: String, tool: Memo<Option<Arc<Tool>>>, schema: Arc<Val
                 {move || if running.get() {
                     view! { <button class="btn" type="button" on:click=cancel><Icon name="close" />"Cancel"</button> }.into_any()
                 } else {
-                    view! { <button class="btn primary" type="submit"><Icon name="play" />"Run"</button> }.into_any()
+                    view! { <button class="btn primary" type="button" on:click=move |_| start()><Icon name="play" />"Run"</button> }.into_any()
                 }}
                 {move || if running.get() {
                     view! { <Elapsed run /> }.into_any()
