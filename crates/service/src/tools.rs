@@ -33,12 +33,12 @@ pub struct ToolQuery {
 }
 
 impl Service {
-    /// One page of the catalog, with the revision of the snapshot that it shows.
+    /// One page of the catalog, with a text that changes whenever the catalog does.
     pub async fn list_tools(
         &self,
         actor: &Actor,
         query: ToolQuery,
-    ) -> Result<(u64, Page<Tool>), ServiceError> {
+    ) -> Result<(String, Page<Tool>), ServiceError> {
         let snapshot = self.registry().snapshot().load()?;
         let selected = match &query.toolset {
             None => None,
@@ -80,7 +80,8 @@ impl Service {
         let items: Vec<Tool> =
             page.iter().take(query.limit).map(|index| snapshot.card(**index, query.full)).collect();
         let next_cursor = items.last().filter(|_| more).map(|tool| tool.name.clone());
-        Ok((snapshot.revision(), Page { items, next_cursor, total: matching.len() as u64 }))
+        let state = format!("r{}-{:016x}", snapshot.revision(), snapshot.fingerprint());
+        Ok((state, Page { items, next_cursor, total: matching.len() as u64 }))
     }
 
     /// The names of the tools that a toolset selects. The resolver says so; nothing else does.

@@ -91,7 +91,7 @@ fn log_failure(error: &ApiError, method: &axum::http::Method, path: &str, id: &s
             tracing::error!(request.id = id, %method, path, status, code, reason, "request failed");
         }
         None if status == 429 => {
-            tracing::warn!(request.id = id, %method, path, status, code, "request refused")
+            tracing::warn!(request.id = id, %method, path, status, code, "request refused");
         }
         None => tracing::debug!(request.id = id, %method, path, status, code, "request refused"),
     }

@@ -37,7 +37,7 @@ pub(crate) struct ListTools {
     cursor: Option<String>,
 }
 
-/// The catalog: every exposed tool. The `ETag` is the revision of the snapshot.
+/// The catalog: every exposed tool. The `ETag` begins with the revision of the snapshot.
 #[utoipa::path(get, path = "/tools", tag = "tools", params(ListTools), responses(
     (status = 200, body = Page<Tool>), (status = 304), (status = 422, body = Problem)
 ))]
@@ -67,8 +67,8 @@ pub(crate) async fn list_tools(
         limit,
         cursor: params.cursor,
     };
-    let (revision, page) = state.service.list_tools(&actor, query).await?;
-    let etag = etag(revision);
+    let (catalog_state, page) = state.service.list_tools(&actor, query).await?;
+    let etag = format!("\"{catalog_state}\"");
     if headers.get(header::IF_NONE_MATCH).is_some_and(|sent| sent.as_bytes() == etag.as_bytes()) {
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag)]).into_response());
     }
