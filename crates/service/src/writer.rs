@@ -48,15 +48,15 @@ pub(crate) struct Written<T> {
     pub(crate) deltas: Vec<Delta>,
 }
 
-/// Makes the node unready unless the swap happened: between commit and swap the snapshot is behind the store.
-struct SwapOrUnready<'a> {
+/// Makes the node unready unless it was shown that the snapshot is not behind the store.
+struct UpToDateOrUnready<'a> {
     cell: &'a SnapshotCell,
-    swapped: bool,
+    up_to_date: bool,
 }
 
-impl Drop for SwapOrUnready<'_> {
+impl Drop for UpToDateOrUnready<'_> {
     fn drop(&mut self) {
-        if !self.swapped {
+        if !self.up_to_date {
             self.cell.mark_unready();
         }
     }
@@ -90,8 +90,13 @@ impl Service {
             }
             let revision = unit.raise_snapshot_revision().await?;
             // From here on a failure leaves it open what is stored.
-            let mut guard = SwapOrUnready { cell, swapped: false };
-            unit.commit().await?;
+            let mut guard = UpToDateOrUnready { cell, up_to_date: false };
+            if let Err(error) = unit.commit().await {
+                // A commit that failed for good, such as on a full disk, left everything as it was.
+                let stored = inner.store.read().await?.snapshot_revision().await?;
+                guard.up_to_date = stored < revision;
+                return Err(error.into());
+            }
             let mut next = Snapshot::clone(&before);
             for delta in &deltas {
                 next = delta.apply(&next);
@@ -99,7 +104,7 @@ impl Service {
             let next = next.at_revision(revision);
             let events: Vec<Event> = deltas.iter().map(|delta| delta.event(&next)).collect();
             cell.swap(next);
-            guard.swapped = true;
+            guard.up_to_date = true;
             for event in events {
                 inner.events.publish(event);
             }

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use toolshelf_api::Role;
 use toolshelf_frontend::model::route::Route;
+use toolshelf_frontend::model::text::thousands;
 use web_sys::MouseEvent;
 
 use super::Icon;
@@ -34,7 +35,7 @@ pub(crate) fn Nav() -> impl IntoView {
         <nav class="side" id="menu" popover="auto" aria-label="Main">
             <a class="brand" href="/functions" on:click=home title=format!("Toolshelf {version}")><Icon name="mark" />"Toolshelf"</a>
             <a class="side-link" href="/functions" aria-current=here on:click=home>
-                <Icon name="shelf" />"Functions"<span class="count">{move || total.get()}</span>
+                <Icon name="shelf" />"Functions"<span class="count">{move || thousands(total.get() as u64)}</span>
             </a>
             <a class="side-link" href="/keys"><Icon name="key" />"API keys"</a>
             {app.is_admin().then(|| view! {

@@ -9,7 +9,7 @@ use toolshelf_frontend::model::shelf::has_badges;
 use toolshelf_frontend::model::text::{one_line, thousands};
 use web_sys::MouseEvent;
 
-use super::{Badges, Icon};
+use super::Badges;
 use crate::state::use_app;
 
 /// A row that is in view: the tool, and its place in its group.
@@ -119,7 +119,7 @@ fn Switch(
             tabindex=move || tab.get()
             on:click=turn
         >
-            <span class="switch-knob"><Icon name="check" /></span>
+            <span class="switch-knob"></span>
         </button>
     }
     .into_any()

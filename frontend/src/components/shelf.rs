@@ -14,7 +14,7 @@ use super::Icon;
 use crate::state::{App, use_app};
 
 /// Rows this far out of view are drawn too, so that scrolling never shows a gap.
-const OVERSCAN: u32 = 480;
+const OVERSCAN: u32 = 264;
 
 /// The scrolling column: what is given as children, then the list.
 #[component]
@@ -47,11 +47,12 @@ pub(crate) fn Shelf(
     Effect::new(move |before: Option<()>| {
         app.query.track();
         app.show.track();
-        if let (Some(()), Some(scroller), Some(list)) = (before, scroller.get_untracked(), list.get_untracked()) {
-            let top = list.offset_top() - toolbar_height();
-            if scroller.scroll_top() > top {
-                scroller.set_scroll_top(top);
-            }
+        // To ask the browser where the list is would make it lay out the page once more for each letter.
+        if before.is_none() || scroll.get_untracked() == 0 {
+            return;
+        }
+        if let (Some(scroller), Some(list)) = (scroller.get_untracked(), list.get_untracked()) {
+            scroller.set_scroll_top(list.offset_top() - toolbar_height());
         }
     });
     mark_painted(list);

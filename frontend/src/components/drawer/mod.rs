@@ -11,7 +11,7 @@ mod why;
 
 use std::sync::Arc;
 
-use leptos::html::Aside;
+use leptos::html::Div;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde_json::Value;
@@ -59,7 +59,7 @@ pub(crate) fn Drawer(name: String) -> impl IntoView {
         }
     };
     load();
-    let panel = NodeRef::<Aside>::new();
+    let panel = NodeRef::<Div>::new();
     Effect::new(move |_| {
         if panel.get().is_some() {
             focus_by_id("drawer-title");
@@ -78,7 +78,7 @@ pub(crate) fn Drawer(name: String) -> impl IntoView {
         }
     };
     view! {
-        <aside
+        <div
             class="drawer"
             role="dialog"
             aria-modal=move || if app.narrow.get() { "true" } else { "false" }
@@ -92,7 +92,7 @@ pub(crate) fn Drawer(name: String) -> impl IntoView {
                 </button>
             </header>
             {body}
-        </aside>
+        </div>
     }
 }
 
