@@ -17,7 +17,8 @@ const NARROW: &str = "(max-width: 760px)";
 
 /// Replaces the skeleton by the app. Without a readable boot document the skeleton's message stays.
 pub(crate) fn start() {
-    let Some(root) = document().get_element_by_id("app").and_then(|root| root.dyn_into::<HtmlElement>().ok()) else {
+    let Some(root) = document().get_element_by_id("app").and_then(|root| root.dyn_into::<HtmlElement>().ok())
+    else {
         return;
     };
     let boot = document().get_element_by_id("boot").and_then(|boot| boot.text_content()).unwrap_or_default();

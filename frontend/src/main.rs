@@ -1,6 +1,13 @@
 //! The browser app: mounts over the skeleton that the server drew, with the data that it sent along.
 
-#![cfg_attr(target_arch = "wasm32", expect(unreachable_pub, reason = "the component macro makes its types public"))]
+#![cfg_attr(
+    target_arch = "wasm32",
+    expect(unreachable_pub, reason = "the component macro makes its types public"),
+    expect(
+        clippy::needless_pass_by_value,
+        reason = "a component owns its properties, whether it needs to or not"
+    )
+)]
 
 #[cfg(target_arch = "wasm32")]
 mod api;

@@ -75,12 +75,23 @@ async fn no_entry_holds_a_secret_or_an_argument() {
     let (app, admin) = TestApp::with_admin().await;
     let bob = app.user(&admin, "bob", "user").await;
     let key = admin.key(&["admin", "call"]).await;
-    admin.patch(&format!("/api/v1/users/{}", bob.id), json!({"password": "another long password"})).await.expect(200);
+    admin
+        .patch(&format!("/api/v1/users/{}", bob.id), json!({"password": "another long password"}))
+        .await
+        .expect(200);
     key.call("grep", json!({"pattern": "argument-of-a-call"})).await.expect(200);
     key.disable("grep", "broken").await.expect(200);
     key.call("grep", json!({"pattern": "argument-of-a-call"})).await.problem(403, "unauthorized");
     let log = admin.get("/api/v1/audit").await.expect(200);
-    let secrets = [PASSWORD, "another long password", &key.token, &admin.token, &bob.token, "argument-of-a-call", "argon2"];
+    let secrets = [
+        PASSWORD,
+        "another long password",
+        &key.token,
+        &admin.token,
+        &bob.token,
+        "argument-of-a-call",
+        "argon2",
+    ];
     for secret in secrets.into_iter().chain(app.setup_token.as_deref()) {
         assert!(!log.text().contains(secret), "{secret}");
     }

@@ -18,7 +18,13 @@ async fn wrong_content_types_are_refused() {
     let (_app, admin) = TestApp::with_admin().await;
     for (method, path, body) in ROUTES {
         let ask = admin.ask(method, path).body(body);
-        for kind in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "application/jsonx", ""] {
+        for kind in [
+            "text/plain",
+            "application/x-www-form-urlencoded",
+            "multipart/form-data",
+            "application/jsonx",
+            "",
+        ] {
             ask.clone().header("content-type", kind).await.problem(415, "unsupported_media_type");
         }
         ask.clone().await.problem(415, "unsupported_media_type");
@@ -37,7 +43,8 @@ async fn malformed_json_is_refused() {
         let twice = format!("{body} {body}");
         let cut = &body[..body.len() - 1];
         for malformed in ["", "{", "nonsense", cut, &twice, "{\"a\":\u{1}}", "{'a':1}"] {
-            let ask = admin.ask(method, path).header("content-type", "application/json").body(malformed.to_owned());
+            let ask =
+                admin.ask(method, path).header("content-type", "application/json").body(malformed.to_owned());
             ask.await.problem(400, "malformed_json");
         }
         let ask = admin.ask(method, path).header("content-type", "application/json");
@@ -74,7 +81,12 @@ async fn values_of_the_wrong_type_are_refused_by_place() {
         ("POST", "/api/v1/api-keys", json!({"name": "x", "scopes": "read"}), "/scopes"),
         ("PUT", "/api/v1/tools/grep/disabled", json!({"reason": ["x"]}), "/reason"),
         ("POST", "/api/v1/tools/list/call", json!({"arguments": []}), "/arguments"),
-        ("POST", "/api/v1/tools/list/call", json!({"arguments": {}, "conversation_id": 3}), "/conversation_id"),
+        (
+            "POST",
+            "/api/v1/tools/list/call",
+            json!({"arguments": {}, "conversation_id": 3}),
+            "/conversation_id",
+        ),
         ("POST", "/api/v1/resolve", json!({"deny": ["x", false]}), "/deny/1"),
         ("POST", "/api/v1/resolve", json!({"toolset": 5}), "/toolset"),
         ("POST", "/api/v1/resolve", json!({"toolset": ["grep", 5]}), "/toolset/1"),
@@ -115,7 +127,8 @@ async fn ten_megabytes_are_refused_declared_or_not() {
     let body = format!(r#"{{"title":"{}"}}"#, "x".repeat(SIZE));
 
     // Declared, and sent whole.
-    let mut declared = head(&admin, &admin.csrf, &admin.token, &format!("Content-Length: {}", body.len())).into_bytes();
+    let mut declared =
+        head(&admin, &admin.csrf, &admin.token, &format!("Content-Length: {}", body.len())).into_bytes();
     declared.extend_from_slice(body.as_bytes());
     // Declared, and never sent: the answer does not wait for it.
     let promised = head(&admin, &admin.csrf, &admin.token, "Content-Length: 10000000").into_bytes();
@@ -130,7 +143,10 @@ async fn ten_megabytes_are_refused_declared_or_not() {
     for (what, request) in [("declared", declared), ("promised", promised), ("chunked", chunked)] {
         let answer = exchange(app.address, request).await;
         assert!(answer.starts_with("HTTP/1.1 413 "), "{what}: {answer:?}");
-        assert!(answer.contains("application/problem+json") && answer.contains(r#""code":"body_too_large""#), "{what}");
+        assert!(
+            answer.contains("application/problem+json") && answer.contains(r#""code":"body_too_large""#),
+            "{what}"
+        );
     }
     assert_eq!(admin.get("/api/v1/conversations").await.expect(200).json()["total"], 0);
 

@@ -62,7 +62,10 @@ async fn todos_belong_to_a_conversation() {
     for tool in ["todo_create", "todo_list"] {
         let arguments = if tool == "todo_create" { json!({"todos": ["x"]}) } else { json!({}) };
         let refused = admin.call(tool, arguments).await.problem(403, "inactive");
-        assert_eq!((&refused["verdict"]["layer"], &refused["verdict"]["code"]), (&json!("L4"), &json!("no_conversation")));
+        assert_eq!(
+            (&refused["verdict"]["layer"], &refused["verdict"]["code"]),
+            (&json!("L4"), &json!("no_conversation"))
+        );
     }
     let mut ids = Vec::new();
     for _ in 0..2 {
@@ -74,7 +77,11 @@ async fn todos_belong_to_a_conversation() {
         admin.post(&format!("/api/v1/tools/{tool}/call"), body).await.expect(200).json()
     };
     let created = call("todo_create", json!({"todos": ["buy milk", "drink it"]}), &ids[0]).await;
-    assert_eq!((&created["is_error"], &created["code"]), (&json!(false), &serde_json::Value::Null), "{created}");
+    assert_eq!(
+        (&created["is_error"], &created["code"]),
+        (&json!(false), &serde_json::Value::Null),
+        "{created}"
+    );
     let listed = call("todo_list", json!({}), &ids[0]).await;
     assert_eq!(listed["text"], "1. [ ] buy milk\n2. [ ] drink it");
     assert_eq!(call("todo_list", json!({}), &ids[1]).await["data"], json!({"todos": []}));
@@ -91,5 +98,9 @@ async fn todos_belong_to_a_conversation() {
     // What is deleted takes its list along.
     admin.delete(&format!("/api/v1/conversations/{}", ids[0])).await.expect(204);
     let gone = json!({"arguments": {}, "conversation_id": ids[0]});
-    admin.post("/api/v1/tools/todo_list/call", gone).await.problem(422, "invalid").pointers(&["/conversation_id"]);
+    admin
+        .post("/api/v1/tools/todo_list/call", gone)
+        .await
+        .problem(422, "invalid")
+        .pointers(&["/conversation_id"]);
 }

@@ -35,7 +35,8 @@ async fn a_write_comes_from_a_page_of_ours() {
             // Signing in or out for real would end the session that the next row needs.
             let client = if path.ends_with("login") { &app.nobody() } else { &*admin };
             let ask = client.post(path, body).without("origin");
-            let ask = if path.ends_with("logout") && admitted { ask.header("x-csrf-token", "x") } else { ask };
+            let ask =
+                if path.ends_with("logout") && admitted { ask.header("x-csrf-token", "x") } else { ask };
             let ask = if let Some(origin) = origin { ask.header("origin", origin) } else { ask };
             let ask = if let Some(site) = site { ask.header("sec-fetch-site", site) } else { ask };
             let answer = ask.await;
@@ -73,7 +74,14 @@ async fn a_sessions_write_carries_its_own_csrf_token() {
     let (app, admin) = TestApp::with_admin().await;
     let other = app.log_in(ADMIN, PASSWORD).await;
     let almost = format!("{}x", admin.csrf);
-    for token in [None, Some(""), Some("x"), Some(other.csrf.as_str()), Some(admin.token.as_str()), Some(almost.as_str())] {
+    for token in [
+        None,
+        Some(""),
+        Some("x"),
+        Some(other.csrf.as_str()),
+        Some(admin.token.as_str()),
+        Some(almost.as_str()),
+    ] {
         for ask in [
             admin.post("/api/v1/conversations", json!({})),
             admin.disable("grep", "broken"),

@@ -11,7 +11,10 @@ async fn a_disabled_tool_is_struck_explained_and_refused_until_it_is_enabled() {
     let answer = admin.disable("grep", "  It eats the disk  ").if_match(0).await.expect(200);
     let tool = answer.json();
     let disabled = json!({"by": "ada", "reason": "It eats the disk", "at": "2026-03-01T12:00:00.000000Z"});
-    assert_eq!((&tool["name"], &tool["disabled"], answer.header("etag")), (&json!("grep"), &disabled, "\"r1\""));
+    assert_eq!(
+        (&tool["name"], &tool["disabled"], answer.header("etag")),
+        (&json!("grep"), &disabled, "\"r1\"")
+    );
 
     for client in [&*admin, &*bob, &*key] {
         assert_eq!(client.get("/api/v1/tools/grep").await.expect(200).json()["disabled"], disabled);
@@ -25,7 +28,10 @@ async fn a_disabled_tool_is_struck_explained_and_refused_until_it_is_enabled() {
         let verdicts = resolved["verdicts"].as_array().unwrap();
         let verdict = verdicts.iter().find(|verdict| verdict["tool"] == "grep").unwrap();
         assert_eq!((&verdict["outcome"], &verdict["layer"]), (&json!("removed"), &json!("L5")));
-        assert_eq!((&verdict["code"], &verdict["reason"]), (&json!("globally_disabled"), &json!("It eats the disk")));
+        assert_eq!(
+            (&verdict["code"], &verdict["reason"]),
+            (&json!("globally_disabled"), &json!("It eats the disk"))
+        );
         assert_eq!(verdict["by"], json!({"kind": "admin", "name": "ada"}));
         assert_eq!(verdict["fix"], json!({"action": "enable", "target": "grep", "who": "admin"}));
         let refused = client.call("grep", json!({"pattern": "x"})).await.problem(403, "unauthorized");
@@ -97,7 +103,9 @@ async fn a_change_on_an_old_revision_is_refused_with_the_current_state() {
 async fn of_two_admins_on_one_revision_one_wins() {
     let (_app, admin) = TestApp::with_admin().await;
     let asked: Vec<_> = (0..8)
-        .map(|number| tokio::spawn(admin.disable("grep", &format!("reason {number}")).if_match(0).into_future()))
+        .map(|number| {
+            tokio::spawn(admin.disable("grep", &format!("reason {number}")).if_match(0).into_future())
+        })
         .collect();
     let mut winners = Vec::new();
     for answer in asked {

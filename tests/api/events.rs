@@ -7,7 +7,10 @@ use toolshelf_tests::{ADMIN, PASSWORD, TestApp};
 async fn a_stream_begins_with_hello_and_tells_of_each_change() {
     let (_app, admin) = TestApp::with_admin().await;
     let head = admin.get("/api/v1/events").await.expect(200);
-    assert_eq!((head.header("content-type"), head.header("cache-control")), ("text/event-stream", "no-cache"));
+    assert_eq!(
+        (head.header("content-type"), head.header("cache-control")),
+        ("text/event-stream", "no-cache")
+    );
     let key = admin.key(&["read"]).await;
     let mut streams = [admin.listen().await, key.listen().await];
     for stream in &mut streams {

@@ -77,7 +77,8 @@ async fn only_the_scripts_of_a_page_run_in_it() {
         let answer = ask.await;
         assert_eq!(answer.header("content-type"), "text/html; charset=utf-8", "{}", answer.shown());
         let scripts = scripts(&answer);
-        let nonce = scripts.strip_prefix("'nonce-").and_then(|rest| rest.strip_suffix("' 'wasm-unsafe-eval'"));
+        let nonce =
+            scripts.strip_prefix("'nonce-").and_then(|rest| rest.strip_suffix("' 'wasm-unsafe-eval'"));
         let nonce = nonce.unwrap_or_else(|| panic!("{scripts}"));
         assert!(nonce.len() >= 22, "{nonce}");
         let elements = tags(answer.text(), "script");
@@ -86,7 +87,11 @@ async fn only_the_scripts_of_a_page_run_in_it() {
             assert_eq!(element.get("nonce").map(String::as_str), Some(nonce), "{}", answer.text());
         }
         // What the policy would block anyway is not there.
-        assert!(!answer.text().contains(" style=\"") && !answer.text().contains(" onclick="), "{}", answer.text());
+        assert!(
+            !answer.text().contains(" style=\"") && !answer.text().contains(" onclick="),
+            "{}",
+            answer.text()
+        );
         nonces.push(nonce.to_owned());
     }
     let total = nonces.len();
@@ -103,13 +108,17 @@ async fn no_text_ends_the_boot_document() {
     admin.disable("grep", hostile).await.expect(200);
     let page = admin.page("/functions").await.expect(200);
     let texts = script_texts(page.text());
-    let boots: Vec<serde_json::Value> = texts.iter().filter_map(|text| serde_json::from_str(text).ok()).collect();
+    let boots: Vec<serde_json::Value> =
+        texts.iter().filter_map(|text| serde_json::from_str(text).ok()).collect();
     let [boot] = boots.as_slice() else { panic!("{}", page.text()) };
     let tools = boot["tools"].as_array().unwrap();
     let grep = tools.iter().find(|tool| tool["name"] == "grep").unwrap();
     assert_eq!(grep["disabled"]["reason"], hostile);
     assert!(!page.text().contains("alert(1)</script>"));
-    assert_eq!((&boot["me"]["username"], &boot["me"]["csrf_token"]), (&"ada".into(), &admin.csrf.as_str().into()));
+    assert_eq!(
+        (&boot["me"]["username"], &boot["me"]["csrf_token"]),
+        (&"ada".into(), &admin.csrf.as_str().into())
+    );
     assert_eq!((&boot["revision"], tools.len()), (&1.into(), 7));
     // The page needs no second request for the verdicts.
     let verdicts = boot["verdicts"].as_array().unwrap();

@@ -7,7 +7,9 @@ use toolshelf_tests::{AppOptions, TestApp, exchange};
 async fn no_route_answers_a_foreign_host() {
     let (app, admin) = TestApp::with_admin().await;
     let key = admin.key(&["read", "admin"]).await;
-    for host in ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example:7717", "0.0.0.0", "192.0.2.7:80"] {
+    for host in
+        ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example:7717", "0.0.0.0", "192.0.2.7:80"]
+    {
         for route in ROUTES {
             let path = route.path.replace("{*path}", "app.css").replace("{*rest}", "grep");
             for client in [&app.nobody(), &*admin, &*key] {
@@ -28,8 +30,17 @@ async fn no_route_answers_a_foreign_host() {
 #[tokio::test]
 async fn a_request_names_one_host() {
     let app = TestApp::start().await;
-    for hosts in ["", "Host: \r\n", "Host: localhost\r\nHost: evil.example\r\n", "Host: evil.example\r\nHost: localhost\r\n"] {
-        let answer = exchange(app.address, format!("GET /healthz HTTP/1.1\r\n{hosts}Connection: close\r\n\r\n").into()).await;
+    for hosts in [
+        "",
+        "Host: \r\n",
+        "Host: localhost\r\nHost: evil.example\r\n",
+        "Host: evil.example\r\nHost: localhost\r\n",
+    ] {
+        let answer = exchange(
+            app.address,
+            format!("GET /healthz HTTP/1.1\r\n{hosts}Connection: close\r\n\r\n").into(),
+        )
+        .await;
         let status = answer.split(' ').nth(1).unwrap_or_default();
         assert!(matches!(status, "400" | "403"), "{hosts:?}: {answer}");
     }
@@ -37,7 +48,8 @@ async fn a_request_names_one_host() {
 
 #[tokio::test]
 async fn the_public_name_is_ours_with_its_port() {
-    let options = AppOptions { public_url: Some("http://tools.example:8080".to_owned()), ..AppOptions::default() };
+    let options =
+        AppOptions { public_url: Some("http://tools.example:8080".to_owned()), ..AppOptions::default() };
     let app = TestApp::start_with(options).await;
     for (host, status) in [
         ("tools.example:8080", 200),

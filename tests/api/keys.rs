@@ -45,9 +45,8 @@ async fn wrong_revoked_and_expired_keys_and_those_of_disabled_users_get_the_same
     let (app, admin) = TestApp::with_admin().await;
     let bob = app.user(&admin, "bob", "user").await;
     let revoked = admin.key(&["read"]).await;
-    let expiring = admin
-        .key_as(json!({"name": "x", "scopes": ["read"], "expires_at": "2026-03-01T13:00:00Z"}))
-        .await;
+    let expiring =
+        admin.key_as(json!({"name": "x", "scopes": ["read"], "expires_at": "2026-03-01T13:00:00Z"})).await;
     let of_bob = bob.key(&["read"]).await;
     for key in [&revoked, &expiring, &of_bob] {
         key.get("/api/v1/tools").await.expect(200);
@@ -83,7 +82,10 @@ async fn scopes_open_what_they_name_and_nothing_else() {
     call.call("list", json!({})).await.expect(200);
     call.get("/api/v1/tools").await.problem(403, "missing_scope");
     let me = call.get("/api/v1/me").await.expect(200).json();
-    assert_eq!((&me["scopes"], &me["csrf_token"], &me["role"]), (&json!(["call"]), &Value::Null, &json!("admin")));
+    assert_eq!(
+        (&me["scopes"], &me["csrf_token"], &me["role"]),
+        (&json!(["call"]), &Value::Null, &json!("admin"))
+    );
 }
 
 #[tokio::test]
@@ -92,7 +94,10 @@ async fn a_key_makes_no_keys() {
     let key = admin.key(&["read", "curate", "call", "approve", "mcp", "admin"]).await;
     let new = json!({"name": "x", "scopes": ["read"]});
     key.post("/api/v1/api-keys", new).await.problem(403, "session_only");
-    key.form("/keys", &[("name", "x"), ("scope", "read"), ("expires", "30")]).without("accept").await.problem(403, "session_only");
+    key.form("/keys", &[("name", "x"), ("scope", "read"), ("expires", "30")])
+        .without("accept")
+        .await
+        .problem(403, "session_only");
     assert_eq!(admin.get("/api/v1/api-keys").await.json()["total"], 1);
 }
 
@@ -103,8 +108,12 @@ async fn users_see_and_revoke_their_own_keys_and_admins_all() {
     let of_admin = admin.key(&["read"]).await;
     let of_bob = bob.key(&["read"]).await;
     let owners = |list: Value| -> Vec<String> {
-        let mut owners: Vec<String> =
-            list["items"].as_array().unwrap().iter().map(|key| key["owner"].as_str().unwrap().to_owned()).collect();
+        let mut owners: Vec<String> = list["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|key| key["owner"].as_str().unwrap().to_owned())
+            .collect();
         owners.sort();
         owners
     };
@@ -127,12 +136,15 @@ async fn users_see_and_revoke_their_own_keys_and_admins_all() {
 #[tokio::test]
 async fn a_pin_cuts_everything_under_its_key() {
     let (_app, admin) = TestApp::with_admin().await;
-    let pinned =
-        admin.key_as(json!({"name": "quiet", "scopes": ["read", "call"], "profile": "none"})).await;
+    let pinned = admin.key_as(json!({"name": "quiet", "scopes": ["read", "call"], "profile": "none"})).await;
     let resolved = pinned.post("/api/v1/resolve", json!({"toolset": "default"})).await.expect(200).json();
     assert_eq!(resolved["tools"], json!([]));
     for verdict in resolved["verdicts"].as_array().unwrap() {
-        assert_eq!((&verdict["layer"], &verdict["code"]), (&json!("L2b"), &json!("outside_pin")), "{verdict}");
+        assert_eq!(
+            (&verdict["layer"], &verdict["code"]),
+            (&json!("L2b"), &json!("outside_pin")),
+            "{verdict}"
+        );
         assert_eq!(verdict["by"], json!({"kind": "key", "name": "quiet"}), "{verdict}");
     }
     let refused = pinned.call("list", json!({})).await.problem(403, "unauthorized").clone();

@@ -69,10 +69,16 @@ async fn limits_cursors_and_parameters_are_checked() {
             let answer = admin.get(&format!("{path}?limit={limit}")).await;
             answer.problem(422, "invalid").pointers(&["limit"]);
         }
-        for query in ["limit=-1", "limit=x", "limit=", "limit=99999999999999999999", "nonsense=1", "limit=1&limit=2"] {
+        for query in
+            ["limit=-1", "limit=x", "limit=", "limit=99999999999999999999", "nonsense=1", "limit=1&limit=2"]
+        {
             admin.get(&format!("{path}?{query}")).await.problem(422, "invalid");
         }
-        admin.get(&format!("{path}?cursor=nonsense%20%2F")).await.problem(422, "invalid").pointers(&["cursor"]);
+        admin
+            .get(&format!("{path}?cursor=nonsense%20%2F"))
+            .await
+            .problem(422, "invalid")
+            .pointers(&["cursor"]);
     }
     admin.get("/api/v1/tools?fields=some").await.problem(422, "invalid").pointers(&["fields"]);
     admin.get("/api/v1/tools?toolset=defualt").await.problem(422, "unknown_toolset").pointers(&["toolset"]);
@@ -126,15 +132,25 @@ async fn one_tool_shows_all_of_itself() {
     let answer = admin.get("/api/v1/tools/read").await.expect(200);
     assert_eq!(answer.header("etag"), "\"r0\"");
     let tool = answer.json();
-    assert_eq!((&tool["source"], &tool["service"], &tool["method"]), (&json!("builtin"), &json!("files"), &json!("read")));
-    assert_eq!((&tool["disabled"], &tool["available"]["ok"], &tool["defer"]), (&Value::Null, &json!(true), &json!(false)));
+    assert_eq!(
+        (&tool["source"], &tool["service"], &tool["method"]),
+        (&json!("builtin"), &json!("files"), &json!("read"))
+    );
+    assert_eq!(
+        (&tool["disabled"], &tool["available"]["ok"], &tool["defer"]),
+        (&Value::Null, &json!(true), &json!(false))
+    );
     assert_eq!((&tool["toolsets"], &tool["unsafe_in"]), (&json!(["files"]), &json!([])));
     assert_eq!(tool["parameters"]["required"], json!(["path"]));
     assert_eq!(tool["parameters"]["additionalProperties"], false);
     assert!(tool["tokens"].as_u64().unwrap() > 50);
 
     admin.get("/api/v1/tools/Grep").await.problem(404, "unknown_tool").suggests(&["grep"]);
-    admin.get("/api/v1/tools/todo").await.problem(404, "unknown_tool").suggests(&["todo_list", "todo_create"]);
+    admin
+        .get("/api/v1/tools/todo")
+        .await
+        .problem(404, "unknown_tool")
+        .suggests(&["todo_list", "todo_create"]);
     let nothing = admin.get("/api/v1/tools/nothing_like_it").await.problem(404, "unknown_tool");
     assert!(nothing.get("suggestions").is_none());
 }

@@ -13,9 +13,11 @@ async fn a_wrong_password_and_an_unknown_or_disabled_user_get_the_same_answer() 
     let user = app.user(&admin, "bob", "user").await;
     admin.patch(&format!("/api/v1/users/{}", user.id), json!({"disabled": true})).await.expect(200);
     let mut answers = Vec::new();
-    for (username, password) in [(ADMIN, "not the password"), ("nobody", PASSWORD), ("bob", PASSWORD), ("", "")] {
+    for (username, password) in
+        [(ADMIN, "not the password"), ("nobody", PASSWORD), ("bob", PASSWORD), ("", "")]
+    {
         let answer = app.nobody().post("/api/v1/login", login(username, password)).await;
-        let mut problem = answer.problem(401, "unauthenticated").clone();
+        let mut problem = (*answer.problem(401, "unauthenticated")).clone();
         assert_eq!(answer.header("set-cookie"), "");
         problem.as_object_mut().unwrap().remove("request_id");
         answers.push(problem);
@@ -65,8 +67,10 @@ async fn a_client_cannot_make_up_its_address() {
     for made_up in ["203.0.113.{}", "203.0.113.{}, unknown", "203.0.113.{}, 198.51.100.7:99"] {
         let mut refused = 0;
         for number in 0..12 {
-            let forwarded = format!("{}, 192.0.2.{}", made_up.replace("{}", &number.to_string()), made_up.len());
-            let asked = app.nobody().post("/api/v1/login", login(ADMIN, "x")).header("x-forwarded-for", &forwarded);
+            let forwarded =
+                format!("{}, 192.0.2.{}", made_up.replace("{}", &number.to_string()), made_up.len());
+            let asked =
+                app.nobody().post("/api/v1/login", login(ADMIN, "x")).header("x-forwarded-for", &forwarded);
             refused += u32::from(asked.await.status() == 429);
         }
         assert_eq!(refused, 2, "{made_up}");
@@ -85,7 +89,8 @@ async fn the_cookie_is_for_this_server_alone() {
 
 #[tokio::test]
 async fn over_tls_the_cookie_is_bound_to_the_host() {
-    let options = AppOptions { public_url: Some("https://tools.example".to_owned()), ..AppOptions::default() };
+    let options =
+        AppOptions { public_url: Some("https://tools.example".to_owned()), ..AppOptions::default() };
     let app = TestApp::start_with(options).await;
     let client = app.nobody().with("host", "tools.example").with("origin", "https://tools.example");
     let setup = json!({"token": app.setup_token, "username": ADMIN, "password": PASSWORD});
@@ -101,7 +106,8 @@ async fn over_tls_the_cookie_is_bound_to_the_host() {
     let bound = format!("__Host-toolshelf_session={token}");
     client.get("/api/v1/me").header("cookie", &bound).await.expect(200);
     client.clone().without("origin").post("/api/v1/logout", json!({})).await.problem(403, "cross_site");
-    let plain_origin = client.post("/api/v1/login", login(ADMIN, PASSWORD)).header("origin", "http://tools.example");
+    let plain_origin =
+        client.post("/api/v1/login", login(ADMIN, PASSWORD)).header("origin", "http://tools.example");
     plain_origin.await.problem(403, "cross_site");
 }
 
@@ -121,7 +127,12 @@ async fn a_session_token_of_somebody_elses_choice_is_never_taken() {
     let (app, _) = TestApp::with_admin().await;
     let chosen = "A".repeat(43);
     let cookie = format!("toolshelf_session={chosen}");
-    let answer = app.nobody().post("/api/v1/login", login(ADMIN, PASSWORD)).header("cookie", &cookie).await.expect(200);
+    let answer = app
+        .nobody()
+        .post("/api/v1/login", login(ADMIN, PASSWORD))
+        .header("cookie", &cookie)
+        .await
+        .expect(200);
     assert_ne!(answer.session_token(), chosen);
     app.nobody().get("/api/v1/me").header("cookie", &cookie).await.problem(401, "unauthenticated");
 }

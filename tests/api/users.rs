@@ -10,7 +10,10 @@ async fn users_are_made_shown_and_changed() {
     let created = admin.post("/api/v1/users", new).await.expect(201);
     let bob = created.json();
     assert_eq!(created.header("etag"), "\"r1\"");
-    assert_eq!((&bob["username"], &bob["role"], &bob["disabled"]), (&json!("Bob"), &json!("user"), &json!(false)));
+    assert_eq!(
+        (&bob["username"], &bob["role"], &bob["disabled"]),
+        (&json!("Bob"), &json!("user"), &json!(false))
+    );
     assert!(bob.get("password").is_none() && bob.get("password_hash").is_none(), "{bob}");
     let path = format!("/api/v1/users/{}", bob["id"].as_str().unwrap());
     assert_eq!(admin.get(&path).await.expect(200).json(), bob);
@@ -56,7 +59,9 @@ async fn the_last_admin_stays() {
     let (app, admin) = TestApp::with_admin().await;
     app.user(&admin, "bob", "user").await;
     let own = format!("/api/v1/users/{}", admin.id);
-    for change in [json!({"role": "user"}), json!({"disabled": true}), json!({"role": "user", "disabled": true})] {
+    for change in
+        [json!({"role": "user"}), json!({"disabled": true}), json!({"role": "user", "disabled": true})]
+    {
         admin.patch(&own, change).await.problem(409, "last_admin");
     }
     assert_eq!(admin.get(&own).await.expect(200).json()["revision"], 1);

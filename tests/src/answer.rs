@@ -58,13 +58,23 @@ impl Answer {
     #[track_caller]
     pub fn problem(&self, status: u16, code: &str) -> Problem {
         assert_eq!(self.status(), status, "{}\n{}", self.asked, self.shown());
-        assert_eq!(self.header("content-type"), "application/problem+json", "{}\n{}", self.asked, self.shown());
+        assert_eq!(
+            self.header("content-type"),
+            "application/problem+json",
+            "{}\n{}",
+            self.asked,
+            self.shown()
+        );
         let problem = self.json();
         assert_eq!(problem["code"], code, "{}\n{}", self.asked, self.shown());
         assert_eq!(problem["status"], status, "{}", self.asked);
         assert_eq!(problem["type"], format!("urn:toolshelf:problem:{code}"), "{}", self.asked);
         assert_eq!(problem["title"], self.status.canonical_reason().unwrap_or("Error"), "{}", self.asked);
-        assert!(problem["detail"].as_str().is_some_and(|detail| !detail.is_empty()), "{}: {problem}", self.asked);
+        assert!(
+            problem["detail"].as_str().is_some_and(|detail| !detail.is_empty()),
+            "{}: {problem}",
+            self.asked
+        );
         assert_eq!(problem["request_id"].as_str(), Some(self.header("x-request-id")), "{}", self.asked);
         assert!(!self.header("x-request-id").is_empty(), "{}", self.asked);
         Problem(problem)
@@ -73,7 +83,11 @@ impl Answer {
     /// The token of the session that the answer opens; empty if it opens none.
     pub fn session_token(&self) -> String {
         let cookie = self.header("set-cookie");
-        cookie.split(';').next().and_then(|pair| pair.split_once('=')).map_or(String::new(), |(_, token)| token.to_owned())
+        cookie
+            .split(';')
+            .next()
+            .and_then(|pair| pair.split_once('='))
+            .map_or(String::new(), |(_, token)| token.to_owned())
     }
 
     /// The whole answer as text, for messages and for searching it.
@@ -115,6 +129,12 @@ impl Problem {
     pub fn suggests(self, expected: &[&str]) -> Self {
         assert_eq!(self.0["suggestions"], serde_json::json!(expected), "{}", self.0);
         self
+    }
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
     }
 }
 

@@ -77,7 +77,8 @@ impl TestApp {
         };
         let environment = Environment { clock: Arc::clone(&clock) as _, random: Arc::new(SystemRandom) };
         let server = toolshelf_server::start(config, environment).await.expect("the server starts");
-        let (address, setup_token, stopping) = (server.address, server.setup_token.clone(), server.stopping());
+        let (address, setup_token, stopping) =
+            (server.address, server.setup_token.clone(), server.stopping());
         let running = tokio::spawn(async move { server.run().await.expect("the server runs to its end") });
         Self { address, setup_token, clock, options, folder, stopping, running }
     }
@@ -165,8 +166,7 @@ impl Session {
     pub fn new(client: Client, token: &str, me: &Value) -> Self {
         let text = |name: &str| me[name].as_str().expect("a session's me").to_owned();
         let csrf = text("csrf_token");
-        let client =
-            client.with("cookie", &format!("toolshelf_session={token}")).with("x-csrf-token", &csrf);
+        let client = client.with("cookie", &format!("toolshelf_session={token}")).with("x-csrf-token", &csrf);
         Self { id: text("id"), token: token.to_owned(), csrf, client }
     }
 

@@ -208,7 +208,8 @@ impl IntoFuture for Ask {
             let answered = async {
                 let (parts, body) = self.send().await.into_parts();
                 // A stream of events has no end to wait for.
-                let streams = parts.headers.get("content-type").is_some_and(|kind| kind == "text/event-stream");
+                let streams =
+                    parts.headers.get("content-type").is_some_and(|kind| kind == "text/event-stream");
                 let body = if streams {
                     Bytes::new()
                 } else {

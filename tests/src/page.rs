@@ -74,7 +74,9 @@ pub fn script_texts(html: &str) -> Vec<String> {
 /// The API keys' tokens that stand in a text, each once.
 pub fn tokens_in(text: &str) -> Vec<String> {
     let mut tokens: Vec<String> = Vec::new();
-    for part in text.split(|character: char| !(character.is_ascii_alphanumeric() || matches!(character, '_' | '-'))) {
+    for part in
+        text.split(|character: char| !(character.is_ascii_alphanumeric() || matches!(character, '_' | '-')))
+    {
         if part.starts_with("ts_") && part.len() == 46 && !tokens.iter().any(|token| token == part) {
             tokens.push(part.to_owned());
         }

@@ -71,7 +71,10 @@ impl Process {
         let listening = process.line().await;
         let Some(address) = listening.strip_prefix("Toolshelf is listening on http://") else {
             let _ = process.child.kill().await;
-            panic!("the program did not begin to listen:\n{}", process.stderr.await.expect("the log was read"));
+            panic!(
+                "the program did not begin to listen:\n{}",
+                process.stderr.await.expect("the log was read")
+            );
         };
         process.address = address.parse().expect("an address with a port");
         if !has_account {
@@ -86,7 +89,9 @@ impl Process {
     /// The next line that it prints, without its end; empty when it prints no more.
     async fn line(&mut self) -> String {
         let mut line = String::new();
-        crate::within("a line of the program", self.stdout.read_line(&mut line)).await.expect("lines are text");
+        crate::within("a line of the program", self.stdout.read_line(&mut line))
+            .await
+            .expect("lines are text");
         self.printed.push_str(&line);
         line.strip_suffix('\n').unwrap_or(&line).to_owned()
     }
@@ -121,7 +126,8 @@ impl Process {
         let id = self.child.id().expect("the program runs");
         let sent = Command::new("sh").arg("-c").arg(format!("kill -{signal} {id}")).status().await;
         assert!(sent.expect("there is a shell").success(), "the signal could not be sent");
-        let status = crate::within("the program's end", self.child.wait()).await.expect("a child can be awaited");
+        let status =
+            crate::within("the program's end", self.child.wait()).await.expect("a child can be awaited");
         while !self.line().await.is_empty() {}
         let stderr = self.stderr.await.expect("the log was read");
         Ended { code: status.code(), stdout: self.printed, stderr }

@@ -18,7 +18,9 @@ pub async fn exchange(address: SocketAddr, request: Vec<u8>) -> String {
     let mut answer = Vec::new();
     crate::within("the answer", async {
         let mut chunk = [0; 4096];
-        while let Ok(1..) = reader.read(&mut chunk).await.inspect(|read| answer.extend_from_slice(&chunk[..*read])) {}
+        while let Ok(1..) =
+            reader.read(&mut chunk).await.inspect(|read| answer.extend_from_slice(&chunk[..*read]))
+        {}
     })
     .await;
     writing.abort();

@@ -61,7 +61,9 @@ impl Drop for Site {
 
 fn response(page: &str) -> String {
     if page.starts_with("http") {
-        return format!("HTTP/1.1 302 Found\r\nlocation: {page}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+        return format!(
+            "HTTP/1.1 302 Found\r\nlocation: {page}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+        );
     }
     let length = page.len();
     format!(

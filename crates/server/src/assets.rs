@@ -13,7 +13,7 @@ use crate::state::AppState;
 /// What `cargo xtask ui` made. A debug build reads it from disk at run time, so the server builds before the UI
 /// exists, and a changed style sheet needs no new server.
 #[derive(RustEmbed)]
-#[folder = "$CARGO_MANIFEST_DIR/../../target/ui"]
+#[folder = "../../target/ui"]
 #[allow_missing = true]
 struct Built;
 

@@ -28,7 +28,8 @@ impl Failure {
     }
 
     fn unreadable(status: u16) -> Self {
-        let detail = format!("The server answered {status}, which this page cannot read. Try again in a moment.");
+        let detail =
+            format!("The server answered {status}, which this page cannot read. Try again in a moment.");
         Self::Refused(Box::new(Problem { status, detail, ..Problem::default() }))
     }
 }
@@ -53,7 +54,10 @@ pub(crate) async fn send<T: DeserializeOwned>(path: &str, parts: Parts<'_>) -> R
 }
 
 /// As [`send`], with the revision that the answer's `ETag` names.
-pub(crate) async fn send_revised<T: DeserializeOwned>(path: &str, parts: Parts<'_>) -> Reply<(T, Option<u64>)> {
+pub(crate) async fn send_revised<T: DeserializeOwned>(
+    path: &str,
+    parts: Parts<'_>,
+) -> Reply<(T, Option<u64>)> {
     let Answered { status, text, etag } = exchange(path, parts).await?;
     let value = serde_json::from_str(&text).map_err(|_| Failure::unreadable(status))?;
     // `"r12"`, or `W/"r12"` when something on the way compressed it.
@@ -74,7 +78,8 @@ async fn exchange(path: &str, parts: Parts<'_>) -> Reply<Answered> {
         Ok(init) => JsFuture::from(window.fetch_with_str_and_init(&format!("/api/v1{path}"), &init)).await,
         Err(error) => Err(error),
     };
-    let failed = || if parts.abort.is_some_and(AbortSignal::aborted) { Failure::Cancelled } else { Failure::Offline };
+    let failed =
+        || if parts.abort.is_some_and(AbortSignal::aborted) { Failure::Cancelled } else { Failure::Offline };
     let response: Response = response.map_err(|_| failed())?.unchecked_into();
     let status = response.status();
     let text = match response.text() {

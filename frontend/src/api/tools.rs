@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use toolshelf_api::{
-    Call, CallResult, Conversation, CreateConversation, DisableTool, Me, NotRegistered, Page, Resolve, Tool, Verdict,
+    Call, CallResult, Conversation, CreateConversation, DisableTool, Me, NotRegistered, Page, Resolve, Tool,
+    Verdict,
 };
 use web_sys::AbortSignal;
 

@@ -16,7 +16,8 @@ pub(crate) fn Badges(tool: Arc<Tool>) -> AnyView {
     });
     let unavailable = (!tool.available.ok).then(|| {
         let reason = tool.available.reason.clone().unwrap_or_default();
-        let text = if reason.is_empty() { "unavailable".to_owned() } else { format!("unavailable: {reason}") };
+        let text =
+            if reason.is_empty() { "unavailable".to_owned() } else { format!("unavailable: {reason}") };
         view! { <span class="badge warn long" title=reason><Icon name="alert" /><span>{text}</span></span> }
     });
     let deferred = tool.defer.then(|| {

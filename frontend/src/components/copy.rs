@@ -21,8 +21,12 @@ pub(crate) fn Copy(
     let copy = move |_| {
         // Without a secure context there is no clipboard, whatever the bindings say.
         let navigator = window().navigator();
-        if js_sys::Reflect::get(&navigator, &"clipboard".into()).is_ok_and(|clipboard| clipboard.is_undefined()) {
-            app.toasts.warn("The browser allows copying only over https or on this machine. Select the text instead.");
+        if js_sys::Reflect::get(&navigator, &"clipboard".into())
+            .is_ok_and(|clipboard| clipboard.is_undefined())
+        {
+            app.toasts.warn(
+                "The browser allows copying only over https or on this machine. Select the text instead.",
+            );
             return;
         }
         let done = navigator.clipboard().write_text(&text.get_untracked());

@@ -75,7 +75,8 @@ pub(crate) fn GroupView(
     let row = move |row: DrawnRow| {
         let name = row.name.clone();
         let position = Memo::new(move |before: Option<&usize>| {
-            let found = now.with(|group| group.rows.iter().find(|other| other.name == name).map(|row| row.position));
+            let found =
+                now.with(|group| group.rows.iter().find(|other| other.name == name).map(|row| row.position));
             found.or(before.copied()).unwrap_or(row.position)
         });
         view! { <Row name=row.name position=position.into() size /> }

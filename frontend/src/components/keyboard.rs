@@ -11,7 +11,9 @@ const PAGE: usize = 10;
 
 /// Focuses an element, if it is there.
 pub(crate) fn focus_by_id(id: &str) {
-    if let Some(element) = document().get_element_by_id(id).and_then(|element| element.dyn_into::<HtmlElement>().ok()) {
+    if let Some(element) =
+        document().get_element_by_id(id).and_then(|element| element.dyn_into::<HtmlElement>().ok())
+    {
         let _ = element.focus();
     }
 }
@@ -87,7 +89,10 @@ pub(crate) fn return_focus(app: App) {
 fn shown_names(app: &App) -> Vec<String> {
     app.view.with_untracked(|view| {
         app.catalog.with_untracked(|catalog| {
-            view.rows().filter_map(|(_, _, place)| catalog.tools().get(place)).map(|tool| tool.name.clone()).collect()
+            view.rows()
+                .filter_map(|(_, _, place)| catalog.tools().get(place))
+                .map(|tool| tool.name.clone())
+                .collect()
         })
     })
 }

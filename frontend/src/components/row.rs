@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use toolshelf_api::Tool;
 use toolshelf_frontend::model::route::Route;
 use toolshelf_frontend::model::shelf::has_badges;
-use toolshelf_frontend::model::text::{one_line, thousands};
+use toolshelf_frontend::model::text::{summary, thousands};
 use web_sys::MouseEvent;
 
 use super::Badges;
@@ -58,8 +58,9 @@ pub(crate) fn Row(
         let name = name.clone();
         move |_| app.active.set(Some(name.clone()))
     };
-    let switch = app.is_admin().then(|| view! { <Switch name=name.clone() tool disabled tab=Signal::derive(tab) /> });
-    let description = move || tool.with(|tool| tool.as_deref().map(|tool| one_line(&tool.description)));
+    let switch =
+        app.is_admin().then(|| view! { <Switch name=name.clone() tool disabled tab=Signal::derive(tab) /> });
+    let description = move || tool.with(|tool| tool.as_deref().map(|tool| summary(&tool.description)));
     let tokens = move || tool.with(|tool| tool.as_deref().map(|tool| thousands(u64::from(tool.tokens))));
     view! {
         <li

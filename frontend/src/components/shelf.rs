@@ -8,9 +8,9 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;
 use web_sys::{HtmlElement, ResizeObserver};
 
+use super::Icon;
 use super::group::{GroupView, drawn_groups};
 use super::keyboard::{focus_by_id, keep_active_row, move_by_key, place_of, return_focus};
-use super::Icon;
 use crate::state::{App, use_app};
 
 /// Rows this far out of view are drawn too, so that scrolling never shows a gap.
@@ -30,7 +30,8 @@ pub(crate) fn Shelf(
     let view_height = RwSignal::new(1_200_u32);
     let scroll = RwSignal::new(0_u32);
     let layout = Memo::new(move |_| layout_of(&app));
-    let window = Memo::new(move |_| layout.with(|layout| layout.window(scroll.get(), view_height.get(), OVERSCAN)));
+    let window =
+        Memo::new(move |_| layout.with(|layout| layout.window(scroll.get(), view_height.get(), OVERSCAN)));
     let drawn = Memo::new(move |_| window.with(|window| drawn_groups(&app, &window.slices)));
     let before = Memo::new(move |_| window.with(|window| window.before));
     let after = Memo::new(move |_| window.with(|window| window.after));

@@ -59,7 +59,7 @@ pub(crate) fn Toolbar(
                     on:keydown=keys
                 />
                 <span class="filter-figures num" id="filter-figures" role="status">{figures}</span>
-                {move || app.query.with(|query| query.is_empty()).then(|| view! { <kbd aria-hidden="true">"/"</kbd> })}
+                {move || app.query.with(String::is_empty).then(|| view! { <kbd aria-hidden="true">"/"</kbd> })}
             </div>
             <div class="segments" role="group" aria-label="State">
                 {Show::EVERY.map(|show| view! { <Segment show /> }).collect_view()}

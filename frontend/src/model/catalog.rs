@@ -40,7 +40,8 @@ impl Catalog {
 
     /// Takes the verdicts of a resolution.
     pub fn set_verdicts(&mut self, verdicts: Vec<Verdict>) {
-        self.verdicts = verdicts.into_iter().map(|verdict| (Arc::clone(&verdict.tool), Arc::new(verdict))).collect();
+        self.verdicts =
+            verdicts.into_iter().map(|verdict| (Arc::clone(&verdict.tool), Arc::new(verdict))).collect();
     }
 
     /// Takes one tool as it is now. Says whether the catalog knows its name; if not, the list must be read again.
@@ -131,12 +132,16 @@ pub(crate) mod tests {
     fn catalog() -> Catalog {
         let mut disabled = tool("builtin", "files", "read");
         disabled.disabled =
-            serde_json::from_value(json!({"by": "ann", "reason": "Unsafe", "at": "2026-01-01T00:00:00Z"})).unwrap();
+            serde_json::from_value(json!({"by": "ann", "reason": "Unsafe", "at": "2026-01-01T00:00:00Z"}))
+                .unwrap();
         let mut down = tool("mcp:客户支持", "客户支持", "search_kb");
         down.description = "在客户支持知识库中检索文章。".to_owned();
         down.available.ok = false;
         let mut catalog = Catalog::default();
-        catalog.replace(3, vec![tool("builtin", "files", "grep"), disabled, tool("builtin", "web", "web_fetch"), down]);
+        catalog.replace(
+            3,
+            vec![tool("builtin", "files", "grep"), disabled, tool("builtin", "web", "web_fetch"), down],
+        );
         catalog
     }
 
@@ -147,7 +152,8 @@ pub(crate) mod tests {
     #[test]
     fn groups_by_source_and_service() {
         let view = catalog().filter("", Show::All);
-        let groups: Vec<_> = view.groups.iter().map(|g| (g.title.as_str(), g.kind.as_str(), g.total)).collect();
+        let groups: Vec<_> =
+            view.groups.iter().map(|g| (g.title.as_str(), g.kind.as_str(), g.total)).collect();
         assert_eq!(groups, [("Files", "built-in", 2), ("Web", "built-in", 1), ("客户支持", "MCP server", 1)]);
     }
 
@@ -198,7 +204,8 @@ pub(crate) mod tests {
     #[test]
     fn five_thousand_tools_filter_within_a_frame() {
         let mut catalog = Catalog::default();
-        let tools = (0..5_000).map(|i| tool(&format!("mcp:s{}", i / 50), &format!("s{}", i / 50), &format!("t{i}")));
+        let tools =
+            (0..5_000).map(|i| tool(&format!("mcp:s{}", i / 50), &format!("s{}", i / 50), &format!("t{i}")));
         catalog.replace(1, tools.collect());
         let start = std::time::Instant::now();
         assert_eq!(catalog.filter("t49", Show::All).shown, 111);

@@ -102,7 +102,10 @@ fn input_of(root: &Value, schema: &Map<String, Value>) -> Input {
         Some("number") => Input::Number,
         Some("boolean") => Input::Toggle { on: schema.get("default") == Some(&Value::Bool(true)) },
         Some("array") => match schema.get("items").map(|items| resolve(root, items)) {
-            Some(items) if items.get("type").and_then(Value::as_str) == Some("string") && !items.contains_key("enum") => {
+            Some(items)
+                if items.get("type").and_then(Value::as_str) == Some("string")
+                    && !items.contains_key("enum") =>
+            {
                 Input::Lines
             }
             _ => Input::Json,
@@ -154,7 +157,8 @@ fn value_of(field: &Field, text: &str) -> Result<Option<Value>, String> {
         Input::Text => Value::String(text.to_owned()),
         Input::Integer => {
             let digits = text.trim();
-            let number = digits.parse::<i64>().map(Number::from).or_else(|_| digits.parse::<u64>().map(Number::from));
+            let number =
+                digits.parse::<i64>().map(Number::from).or_else(|_| digits.parse::<u64>().map(Number::from));
             Value::Number(number.map_err(|_| "Enter a whole number.".to_owned())?)
         }
         Input::Number => {
@@ -165,9 +169,11 @@ fn value_of(field: &Field, text: &str) -> Result<Option<Value>, String> {
             Some(value) => value.clone(),
             None => return Ok(None),
         },
-        Input::Lines => {
-            text.lines().filter(|line| !line.trim().is_empty()).map(|line| Value::String(line.to_owned())).collect()
-        }
+        Input::Lines => text
+            .lines()
+            .filter(|line| !line.trim().is_empty())
+            .map(|line| Value::String(line.to_owned()))
+            .collect(),
         Input::Json => serde_json::from_str(text).map_err(|error| json_mistake(&error))?,
         Input::Toggle { .. } => return Ok(None),
     };
@@ -231,6 +237,7 @@ pub fn parameter_of(pointer: &str) -> Option<String> {
 mod tests {
     use serde_json::{Value, json};
 
+    use super::Input::{Integer, Json, Lines, Number, Text};
     use super::{Entries, Field, Input, arguments, blank, entries, fields, parameter_of, parse_raw};
 
     fn form() -> Vec<Field> {
@@ -256,9 +263,11 @@ mod tests {
         let inputs: Vec<Input> = form().into_iter().map(|field| field.input).collect();
         let choice = Input::Choice(vec![json!("lines"), json!("count"), json!(3)]);
         let toggle = |on| Input::Toggle { on };
-        use Input::{Integer, Json, Lines, Number, Text};
         assert_eq!(inputs, [Text, Integer, Number, toggle(false), toggle(true), choice, Lines, Json, Json]);
-        assert_eq!((form()[1].kind.as_str(), form()[1].note.as_str()), ("integer or null", "at least 1 · default 100"));
+        assert_eq!(
+            (form()[1].kind.as_str(), form()[1].note.as_str()),
+            ("integer or null", "at least 1 · default 100")
+        );
     }
 
     #[test]
@@ -266,17 +275,30 @@ mod tests {
         let form = form();
         let mut entries = blank(&form);
         entries.insert("pattern".into(), " x ".into());
-        assert_eq!(Value::Object(arguments(&form, &entries).unwrap()), json!({"pattern": " x ", "follow": true}));
+        assert_eq!(
+            Value::Object(arguments(&form, &entries).unwrap()),
+            json!({"pattern": " x ", "follow": true})
+        );
         entries.insert("follow".into(), String::new());
-        assert_eq!(Value::Object(arguments(&form, &entries).unwrap()), json!({"pattern": " x ", "follow": false}));
+        assert_eq!(
+            Value::Object(arguments(&form, &entries).unwrap()),
+            json!({"pattern": " x ", "follow": false})
+        );
     }
 
     #[test]
     fn every_kind_of_entry_becomes_its_value_and_back() {
         let form = form();
         let entered = entered(&[
-            ("pattern", "a"), ("limit", "5"), ("ratio", "0.5"), ("hidden", "true"), ("follow", "true"), ("mode", "2"),
-            ("tags", "a\n\nb c"), ("items", "[{\"a\": 1}]"), ("any", "null"),
+            ("pattern", "a"),
+            ("limit", "5"),
+            ("ratio", "0.5"),
+            ("hidden", "true"),
+            ("follow", "true"),
+            ("mode", "2"),
+            ("tags", "a\n\nb c"),
+            ("items", "[{\"a\": 1}]"),
+            ("any", "null"),
         ]);
         let sent = arguments(&form, &entered).unwrap();
         assert_eq!(

@@ -48,7 +48,9 @@ pub fn resolve(root: &Value, schema: &Value) -> Map<String, Value> {
     let mut resolved = schema.as_object().cloned().unwrap_or_default();
     for _ in 0..LINKS {
         let Some(Value::String(reference)) = resolved.shift_remove("$ref") else { break };
-        let Some(Value::Object(target)) = reference.strip_prefix('#').and_then(|pointer| root.pointer(pointer)) else {
+        let Some(Value::Object(target)) =
+            reference.strip_prefix('#').and_then(|pointer| root.pointer(pointer))
+        else {
             break;
         };
         for (key, value) in target {
@@ -61,7 +63,8 @@ pub fn resolve(root: &Value, schema: &Value) -> Map<String, Value> {
 /// The variants of a union other than null, and whether null is one.
 pub fn variants<'a>(root: &Value, schema: &'a Map<String, Value>) -> Option<(Vec<&'a Value>, bool)> {
     let list = schema.get("anyOf").or_else(|| schema.get("oneOf"))?.as_array()?;
-    let is_null = |variant: &&Value| resolve(root, variant).get("type").and_then(Value::as_str) == Some("null");
+    let is_null =
+        |variant: &&Value| resolve(root, variant).get("type").and_then(Value::as_str) == Some("null");
     let (nulls, others): (Vec<&Value>, Vec<&Value>) = list.iter().partition(is_null);
     Some((others, !nulls.is_empty()))
 }
@@ -84,12 +87,21 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn fields(&mut self, schema: &Map<String, Value>, depth: usize) -> Vec<Param> {
         let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return Vec::new() };
-        let required: Vec<&str> =
-            schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+        let required: Vec<&str> = schema
+            .get("required")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
         let mut fields = Vec::new();
         for (name, schema) in properties {
             if self.left == 0 {
-                fields.push(Param { name: "…".into(), cut: Some("More follows in the schema.".into()), ..Param::default() });
+                fields.push(Param {
+                    name: "…".into(),
+                    cut: Some("More follows in the schema.".into()),
+                    ..Param::default()
+                });
                 break;
             }
             let param = self.param(name, schema, depth);
@@ -124,8 +136,10 @@ impl Reader<'_> {
             return param;
         }
         let object = resolve(self.root, &inner.1);
-        let has_fields = object.get("properties").and_then(Value::as_object).is_some_and(|fields| !fields.is_empty());
-        let union = variants(self.root, &object).map(|(variants, _)| variants.into_iter().cloned().collect::<Vec<_>>());
+        let has_fields =
+            object.get("properties").and_then(Value::as_object).is_some_and(|fields| !fields.is_empty());
+        let union = variants(self.root, &object)
+            .map(|(variants, _)| variants.into_iter().cloned().collect::<Vec<_>>());
         if !has_fields && union.is_none() {
             return param;
         }
@@ -137,15 +151,19 @@ impl Reader<'_> {
         self.open.extend(references);
         param.children = match union {
             // A union of plain types says it all in its kind.
-            Some(union) if union.iter().any(|variant| resolve(self.root, variant).contains_key("properties")) => union
-                .iter()
-                .enumerate()
-                .map(|(index, variant)| {
-                    let title = string(&resolve(self.root, variant), "title");
-                    let name = if title.is_empty() { format!("either {}", index + 1) } else { title };
-                    self.param(&name, variant, depth - 1)
-                })
-                .collect(),
+            Some(union)
+                if union.iter().any(|variant| resolve(self.root, variant).contains_key("properties")) =>
+            {
+                union
+                    .iter()
+                    .enumerate()
+                    .map(|(index, variant)| {
+                        let title = string(&resolve(self.root, variant), "title");
+                        let name = if title.is_empty() { format!("either {}", index + 1) } else { title };
+                        self.param(&name, variant, depth - 1)
+                    })
+                    .collect()
+            }
             Some(_) => Vec::new(),
             None => self.fields(&object, depth - 1),
         };
@@ -225,7 +243,9 @@ fn kind(root: &Value, schema: &Map<String, Value>, depth: usize) -> String {
     };
     match schema.get("type") {
         Some(Value::String(name)) => one(name),
-        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).map(one).collect::<Vec<_>>().join(" or "),
+        Some(Value::Array(names)) => {
+            names.iter().filter_map(Value::as_str).map(one).collect::<Vec<_>>().join(" or ")
+        }
         _ if schema.contains_key("properties") => "object".to_owned(),
         _ => "any".to_owned(),
     }
@@ -284,8 +304,10 @@ mod tests {
             "e": {"type": "array", "items": {"type": "string"}, "maxItems": 3},
             "f": true
         }}));
-        let rows: Vec<_> =
-            params.iter().map(|p| (p.name.as_str(), p.kind.as_str(), p.required, p.limits.join("; "))).collect();
+        let rows: Vec<_> = params
+            .iter()
+            .map(|p| (p.name.as_str(), p.kind.as_str(), p.required, p.limits.join("; ")))
+            .collect();
         assert_eq!(rows[0], ("b", "string", true, "not empty".to_owned()));
         assert_eq!(rows[1], ("a", "integer", false, "1 to 1,000".to_owned()));
         assert_eq!(rows[2].1, "choice");
@@ -311,7 +333,10 @@ mod tests {
             "$defs": {"Item": {"type": "object", "description": "An item.", "properties": {"text": {"type": "string"}}}}
         }));
         let kinds: Vec<_> = params.iter().map(|p| p.kind.as_str()).collect();
-        assert_eq!(kinds, ["object", "list of object", "object or null", "object or string", "choice", "any"]);
+        assert_eq!(
+            kinds,
+            ["object", "list of object", "object or null", "object or string", "choice", "any"]
+        );
         assert_eq!(params[0].description, "Mine.");
         for param in &params[..3] {
             assert_eq!(param.children.len(), 1, "{}", param.name);
@@ -323,8 +348,10 @@ mod tests {
 
     #[test]
     fn a_definition_that_holds_itself_ends() {
-        let params = tree(&json!({"type": "object", "properties": {"items": {"type": "array", "items": {"$ref": "#/$defs/Item"}}},
-            "$defs": {"Item": {"type": "object", "properties": {"children": {"type": "array", "items": {"$ref": "#/$defs/Item"}}}}}}));
+        let params = tree(
+            &json!({"type": "object", "properties": {"items": {"type": "array", "items": {"$ref": "#/$defs/Item"}}},
+            "$defs": {"Item": {"type": "object", "properties": {"children": {"type": "array", "items": {"$ref": "#/$defs/Item"}}}}}}),
+        );
         assert_eq!(params[0].children[0].name, "children");
         assert_eq!(params[0].children[0].cut.as_deref(), Some("Has the fields of Item, as above."));
         let looped = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}},
@@ -341,9 +368,15 @@ mod tests {
             schema = json!({"type": "object", "properties": {"a": schema}});
         }
         assert_eq!(count(&tree(&schema)), 7);
-        let wide: serde_json::Map<_, _> = (0..3_000).map(|i| (format!("p{i}"), json!({"type": "string"}))).collect();
+        let wide: serde_json::Map<_, _> =
+            (0..3_000).map(|i| (format!("p{i}"), json!({"type": "string"}))).collect();
         assert_eq!(tree(&json!({"type": "object", "properties": wide})).len(), 401);
-        for odd in [json!(null), json!([]), json!({"properties": 3}), json!({"properties": {"a": {"enum": 1, "type": 7}}})] {
+        for odd in [
+            json!(null),
+            json!([]),
+            json!({"properties": 3}),
+            json!({"properties": {"a": {"enum": 1, "type": 7}}}),
+        ] {
             tree(&odd);
         }
     }

@@ -111,7 +111,8 @@ impl Group {
 
     /// Whether a tool belongs here.
     pub fn holds(&self, tool: &Tool) -> bool {
-        self.key.strip_prefix(tool.source.as_str()).and_then(|rest| rest.strip_prefix('/')) == Some(&tool.service)
+        self.key.strip_prefix(tool.source.as_str()).and_then(|rest| rest.strip_prefix('/'))
+            == Some(&tool.service)
     }
 }
 
@@ -129,10 +130,9 @@ pub struct View {
 impl View {
     /// The shown tools in the order of the list: group, row, and index into the catalog.
     pub fn rows(&self) -> impl DoubleEndedIterator<Item = (usize, usize, usize)> {
-        self.groups
-            .iter()
-            .enumerate()
-            .flat_map(|(group, rows)| rows.rows.iter().enumerate().map(move |(row, tool)| (group, row, *tool)))
+        self.groups.iter().enumerate().flat_map(|(group, rows)| {
+            rows.rows.iter().enumerate().map(move |(row, tool)| (group, row, *tool))
+        })
     }
 }
 

@@ -199,7 +199,8 @@ mod tests {
 
     #[test]
     fn every_view_is_filled_and_sums_up() {
-        let layout = Layout::new(METRICS, [7_usize, 0, 31, 1, 400].map(|rows| (0..rows).map(|row| row % 3 == 0)));
+        let layout =
+            Layout::new(METRICS, [7_usize, 0, 31, 1, 400].map(|rows| (0..rows).map(|row| row % 3 == 0)));
         for scroll in (0..layout.height() + 50).step_by(7) {
             let window = layout.window(scroll, 90, 15);
             let drawn: u32 = window.slices.iter().map(|slice| slice.height).sum();
@@ -208,7 +209,8 @@ mod tests {
             for slice in &window.slices {
                 let section = &layout.sections[slice.section];
                 let first = section.top + section.header + slice.skipped;
-                let last = section.top + slice.rows.end.checked_sub(1).map_or(section.header, |row| section.ends[row]);
+                let last = section.top
+                    + slice.rows.end.checked_sub(1).map_or(section.header, |row| section.ends[row]);
                 let body = (section.top + section.header, section.top + section.height());
                 assert!(first <= scroll.max(body.0), "a gap above at {scroll}");
                 assert!(last >= (scroll + 90).min(body.1), "a gap below at {scroll}");

@@ -1,6 +1,7 @@
 //! The catalog, with one tool open or none.
 
 use leptos::prelude::*;
+use toolshelf_frontend::model::catalog::Catalog;
 use toolshelf_frontend::model::text::{count, thousands};
 
 use crate::components::{Drawer, Icon, Shelf, Toolbar};
@@ -31,7 +32,7 @@ pub(crate) fn FunctionsPage(
 fn Head() -> impl IntoView {
     let app = use_app();
     let total = Memo::new(move |_| app.catalog.with(|catalog| catalog.tools().len()));
-    let tokens = Memo::new(move |_| app.catalog.with(|catalog| catalog.tokens()));
+    let tokens = Memo::new(move |_| app.catalog.with(Catalog::tokens));
     view! {
         <header class="shelf-head">
             <h1>"Functions"</h1>

@@ -79,7 +79,8 @@ impl App {
         let start = address::read();
         let query = RwSignal::new(start.query);
         let show = RwSignal::new(start.show);
-        let view = Memo::new(move |_| catalog.with(|catalog| query.with(|query| catalog.filter(query, show.get()))));
+        let view =
+            Memo::new(move |_| catalog.with(|catalog| query.with(|query| catalog.filter(query, show.get()))));
         let app = Self {
             me: StoredValue::new(me),
             version: StoredValue::new(version),
@@ -209,7 +210,9 @@ impl App {
                 let app = *self;
                 let undo = now.clone();
                 self.take(now);
-                self.toasts.offer(&format!("{} is disabled for everyone.", tool.name), "Undo", move || app.enable(&undo));
+                self.toasts.offer(&format!("{} is disabled for everyone.", tool.name), "Undo", move || {
+                    app.enable(&undo);
+                });
                 Ok(())
             }
             Err(failure) => Err(self.conflict(failure)),
@@ -228,7 +231,8 @@ impl App {
                     let text = format!("{} is enabled again.", tool.name);
                     match tool.disabled {
                         Some(disabled) => {
-                            app.toasts.offer(&text, "Undo", move || app.disable_again(&undo, &disabled.reason));
+                            app.toasts
+                                .offer(&text, "Undo", move || app.disable_again(&undo, &disabled.reason));
                         }
                         None => app.toasts.say(&text),
                     }
@@ -277,7 +281,10 @@ impl App {
 pub(crate) fn changed_meanwhile(now: &Tool) -> String {
     match &now.disabled {
         Some(disabled) => {
-            format!("{} was changed in the meantime: {} disabled it: {}", now.name, disabled.by, disabled.reason)
+            format!(
+                "{} was changed in the meantime: {} disabled it: {}",
+                now.name, disabled.by, disabled.reason
+            )
         }
         None => format!("{} was changed in the meantime: it is enabled now.", now.name),
     }

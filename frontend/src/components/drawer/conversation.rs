@@ -18,7 +18,8 @@ pub(super) fn ConversationChoice() -> AnyView {
         match app.api().conversations().await {
             Ok(page) => {
                 let chosen = app.conversation.get_untracked();
-                let still_there = page.items.iter().any(|conversation| Some(&conversation.id) == chosen.as_ref());
+                let still_there =
+                    page.items.iter().any(|conversation| Some(&conversation.id) == chosen.as_ref());
                 if !still_there {
                     app.conversation.set(page.items.first().map(|conversation| conversation.id.clone()));
                 }

@@ -10,7 +10,7 @@ use super::params::Params;
 use super::place::Place;
 use super::why::Why;
 use super::{Retry, Schema, Skeleton};
-use crate::components::{Copy, Icon};
+use crate::components::{Copy, Icon, Prose};
 
 /// Everything there is to know about a tool.
 #[component]
@@ -43,13 +43,15 @@ pub(super) fn Details(
     let description = move || tool.with(|tool| tool.as_ref().map(|tool| tool.description.trim().to_owned()));
     let parameters = move || match schema.get() {
         Schema::Loading => view! { <Skeleton /> }.into_any(),
-        Schema::Known(schema) => view! { <Params schema=Arc::clone(&schema) /> <RawSchema text=pretty(&schema) /> }.into_any(),
+        Schema::Known(schema) => {
+            view! { <Params schema=Arc::clone(&schema) /> <RawSchema text=pretty(&schema) /> }.into_any()
+        }
         Schema::Unknown { sentence, .. } => view! { <Retry sentence retry /> }.into_any(),
     };
     view! {
         {disabled}
         {unavailable}
-        <p class="prose">{description}</p>
+        <p class="prose">{move || description().map(|text| view! { <Prose text /> })}</p>
         <section>
             <h3>"Parameters"</h3>
             {parameters}

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use toolshelf_frontend::model::form::{Entries, Field, Input, Mistakes};
 use toolshelf_frontend::model::schema::plain;
 
-use crate::components::Icon;
+use crate::components::{Icon, Prose};
 
 /// All fields.
 #[component]
@@ -50,7 +50,12 @@ impl Wire {
 }
 
 #[component]
-fn FieldView(index: usize, field: Field, entries: RwSignal<Entries>, mistakes: RwSignal<Mistakes>) -> AnyView {
+fn FieldView(
+    index: usize,
+    field: Field,
+    entries: RwSignal<Entries>,
+    mistakes: RwSignal<Mistakes>,
+) -> AnyView {
     let id = format!("argument-{index}");
     let (about, wrong) = (format!("{id}-about"), format!("{id}-wrong"));
     let wire = Wire {
@@ -81,13 +86,14 @@ fn FieldView(index: usize, field: Field, entries: RwSignal<Entries>, mistakes: R
     let label = view! { <label for=id><span><code>{field.name}</code>{kind}</span>{need}</label> };
     let about_view = view! {
         <p class="hint" id=about>
-            {field.description}
+            {(!field.description.is_empty()).then(|| view! { <span><Prose text=field.description /></span> })}
             {(!field.note.is_empty()).then(|| view! { <span class="note">{field.note}</span> })}
         </p>
     };
     let mistake = view! { <p class="error" id=wrong role="alert">{mistake}</p> };
     if toggle {
-        view! { <div class="field"><div class="check">{input}{label}</div>{about_view}{mistake}</div> }.into_any()
+        view! { <div class="field"><div class="check">{input}{label}</div>{about_view}{mistake}</div> }
+            .into_any()
     } else {
         view! { <div class="field">{label}{input}{about_view}{mistake}</div> }.into_any()
     }

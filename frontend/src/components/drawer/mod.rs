@@ -199,7 +199,8 @@ fn Missing(name: String, schema: RwSignal<Schema>) -> impl IntoView {
 /// Takes the place of what is loading.
 #[component]
 fn Skeleton() -> AnyView {
-    view! { <div class="skeleton short" role="status" aria-label="Loading"><i></i><i></i><i></i></div> }.into_any()
+    view! { <div class="skeleton short" role="status" aria-label="Loading"><i></i><i></i><i></i></div> }
+        .into_any()
 }
 
 /// Says what failed, and tries again.

@@ -6,6 +6,8 @@ use leptos::prelude::*;
 use serde_json::Value;
 use toolshelf_frontend::model::schema::{Param, tree};
 
+use crate::components::Prose;
+
 /// The parameters of a tool.
 #[component]
 pub(super) fn Params(schema: Arc<Value>) -> AnyView {
@@ -37,7 +39,7 @@ fn param(param: Param) -> AnyView {
                 <span class="param-kind">{param.kind}</span>
                 <span class="param-need" class:required=param.required>{need}</span>
             </p>
-            {(!param.description.is_empty()).then(|| view! { <p class="param-text">{param.description}</p> })}
+            {(!param.description.is_empty()).then(|| view! { <p class="param-text"><Prose text=param.description /></p> })}
             {choices}
             {(!notes.is_empty()).then(|| view! { <p class="param-notes">{notes.join(" · ")}</p> })}
             {param.cut.map(|cut| view! { <p class="param-notes">{cut}</p> })}

@@ -27,7 +27,8 @@ pub(super) enum Done {
 /// The result of the last call, or nothing.
 #[component]
 pub(super) fn ResultPanel(run: RwSignal<Run>) -> AnyView {
-    let content = move || match run.get() {
+    let content = move || {
+        match run.get() {
         Run::Idle | Run::Running(_) => ().into_any(),
         Run::Done(Done::Result(result)) => returned(result),
         Run::Done(Done::Refused(problem)) => refused(problem),
@@ -37,8 +38,10 @@ pub(super) fn ResultPanel(run: RwSignal<Run>) -> AnyView {
         Run::Done(Done::Cancelled) => {
             view! { <div class="notice"><Icon name="info" /><p>"Cancelled. The tool may have done part of its work."</p></div> }.into_any()
         }
+    }
     };
-    view! { <div class="result" role="status" aria-label="Result" data-testid="result">{content}</div> }.into_any()
+    view! { <div class="result" role="status" aria-label="Result" data-testid="result">{content}</div> }
+        .into_any()
 }
 
 fn returned(result: CallResult) -> AnyView {

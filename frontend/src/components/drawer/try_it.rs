@@ -33,7 +33,8 @@ pub(super) fn TryIt(name: String, tool: Memo<Option<Arc<Tool>>>, schema: Arc<Val
     let app = use_app();
     let fields = StoredValue::new(form::fields(&schema));
     let draft = app.drafts.with_value(|drafts| drafts.get(&name).cloned());
-    let draft = draft.unwrap_or_else(|| Draft { entries: fields.with_value(|fields| form::blank(fields)), raw: None });
+    let draft = draft
+        .unwrap_or_else(|| Draft { entries: fields.with_value(|fields| form::blank(fields)), raw: None });
     let entries = RwSignal::new(draft.entries);
     let raw = RwSignal::new(draft.raw);
     let mistakes = RwSignal::new(Mistakes::new());
@@ -52,7 +53,8 @@ pub(super) fn TryIt(name: String, tool: Memo<Option<Arc<Tool>>>, schema: Arc<Val
             abort.abort();
         }
     });
-    let needs_conversation = Memo::new(move |_| tool.with(|tool| tool.as_ref().is_some_and(|tool| tool.needs_conversation)));
+    let needs_conversation =
+        Memo::new(move |_| tool.with(|tool| tool.as_ref().is_some_and(|tool| tool.needs_conversation)));
 
     let called = StoredValue::new(name);
     let start = move || {
@@ -74,7 +76,8 @@ pub(super) fn TryIt(name: String, tool: Memo<Option<Arc<Tool>>>, schema: Arc<Val
                 return;
             }
         };
-        let conversation_id = if needs_conversation.get_untracked() { app.conversation.get_untracked() } else { None };
+        let conversation_id =
+            if needs_conversation.get_untracked() { app.conversation.get_untracked() } else { None };
         let controller = AbortController::new().ok();
         abort.set_value(controller.clone());
         run.set(Run::Running(now()));
@@ -158,13 +161,11 @@ fn read_arguments(
     entries: RwSignal<Entries>,
     raw: RwSignal<Option<String>>,
 ) -> Result<Map<String, Value>, Wrong> {
-    match raw.get_untracked() {
-        Some(text) => form::parse_raw(&text).map_err(Wrong::Raw),
-        None => {
-            let entries = entries.get_untracked();
-            fields.with_value(|fields| form::arguments(fields, &entries)).map_err(Wrong::Fields)
-        }
+    if let Some(text) = raw.get_untracked() {
+        return form::parse_raw(&text).map_err(Wrong::Raw);
     }
+    let entries = entries.get_untracked();
+    fields.with_value(|fields| form::arguments(fields, &entries)).map_err(Wrong::Fields)
 }
 
 /// Puts the server's complaints beside the fields that they name; the rest is one sentence.
@@ -173,7 +174,9 @@ fn place_mistakes(fields: StoredValue<Vec<Field>>, problem: &Problem) -> (Mistak
     let mut rest = Vec::new();
     for error in &problem.errors {
         let field = form::parameter_of(&error.pointer);
-        let known = |name: &String| fields.try_with_value(|fields| fields.iter().any(|f| f.name == *name)) == Some(true);
+        let known = |name: &String| {
+            fields.try_with_value(|fields| fields.iter().any(|f| f.name == *name)) == Some(true)
+        };
         match field.filter(known) {
             Some(name) => drop(mistakes.entry(name).or_insert_with(|| error.message.clone())),
             None => rest.push(error.message.as_str()),
@@ -183,9 +186,8 @@ fn place_mistakes(fields: StoredValue<Vec<Field>>, problem: &Problem) -> (Mistak
 }
 
 fn focus_first(fields: StoredValue<Vec<Field>>, mistakes: &Mistakes) {
-    let first = fields.try_with_value(|fields| {
-        fields.iter().position(|field| mistakes.contains_key(&field.name))
-    });
+    let first =
+        fields.try_with_value(|fields| fields.iter().position(|field| mistakes.contains_key(&field.name)));
     if let Some(Some(index)) = first {
         focus_by_id(&format!("argument-{index}"));
     }
@@ -209,7 +211,8 @@ fn RawSwitch(
         let sent = fields.with_value(|fields| {
             let whole = form::arguments(fields, &entered);
             whole.unwrap_or_else(|wrong| {
-                let good: Vec<Field> = fields.iter().filter(|field| !wrong.contains_key(&field.name)).cloned().collect();
+                let good: Vec<Field> =
+                    fields.iter().filter(|field| !wrong.contains_key(&field.name)).cloned().collect();
                 form::arguments(&good, &entered).unwrap_or_default()
             })
         });
@@ -239,7 +242,11 @@ fn RawSwitch(
 }
 
 #[component]
-fn RawField(raw: RwSignal<Option<String>>, mistake: RwSignal<Option<String>>, mistakes: RwSignal<Mistakes>) -> AnyView {
+fn RawField(
+    raw: RwSignal<Option<String>>,
+    mistake: RwSignal<Option<String>>,
+    mistakes: RwSignal<Mistakes>,
+) -> AnyView {
     // In JSON there is no field to stand beside, so each complaint names its own.
     let complaints = move || {
         let whole = mistake.get();
@@ -274,7 +281,11 @@ fn Elapsed(run: RwSignal<Run>) -> AnyView {
     let tick = move || {
         if let Some(Run::Running(since)) = run.try_get_untracked() {
             // A difference of two times of one clock is small and not negative.
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "milliseconds of one call")]
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "milliseconds of one call"
+            )]
             let elapsed = (now() - since).max(0.0) as u64;
             text.try_set(duration(elapsed / 100 * 100));
         }

@@ -22,7 +22,8 @@ pub(super) fn Why(name: String, tool: Memo<Option<Arc<Tool>>>) -> impl IntoView 
             Some(Outcome::Offered) | None => "Why it is here",
         }
     };
-    let needs_conversation = move || tool.with(|tool| tool.as_ref().is_some_and(|tool| tool.needs_conversation));
+    let needs_conversation =
+        move || tool.with(|tool| tool.as_ref().is_some_and(|tool| tool.needs_conversation));
     let scope = move || {
         if needs_conversation() {
             "For you, over the web, outside of a conversation. Inside of one it is offered unless another layer stops it."
@@ -64,7 +65,8 @@ pub(super) fn Waterfall(verdict: Arc<Verdict>) -> AnyView {
             </li>
         }
     });
-    let mut fixes: Vec<String> = verdict.fix.iter().chain(verdict.also.iter().map(|cause| &cause.fix)).map(fix_sentence).collect();
+    let mut fixes: Vec<String> =
+        verdict.fix.iter().chain(verdict.also.iter().map(|cause| &cause.fix)).map(fix_sentence).collect();
     fixes.dedup();
     let fix = (!fixes.is_empty()).then(|| {
         view! { <p class="fix"><Icon name="info" /><span>{fixes.join(" ")}</span></p> }
