@@ -78,34 +78,21 @@ enum Who {
 
 /// The codes of which one must be in the answer; none when access is given.
 fn expected(may: May, who: Who) -> &'static [&'static str] {
+    let unless = |has: bool, codes| if has { &[][..] } else { codes };
     match (may, who) {
         (May::Anyone, _) => &[],
         (_, Who::Nobody) => &["unauthenticated"],
-        (May::Known, _) => &[],
-        (May::Scope(_) | May::Browsers | May::BrowsersOrAdminKeys, Who::Browser { .. }) => &[],
-        (May::Admins | May::AdminBrowsers, Who::Browser { admin }) => {
-            if admin {
-                &[]
-            } else {
-                &["admins_only"]
-            }
-        }
+        (May::Admins | May::AdminBrowsers, Who::Browser { admin }) => unless(admin, &["admins_only"]),
+        (May::Known, _) | (_, Who::Browser { .. }) => &[],
         (May::Browsers | May::AdminBrowsers, Who::Key { .. }) => &["session_only"],
-        (May::Scope(wanted), Who::Key { scope, .. }) => {
-            if scope == wanted {
-                &[]
-            } else {
-                &["missing_scope"]
-            }
+        (May::Scope(wanted), Who::Key { scope, .. }) => unless(scope == wanted, &["missing_scope"]),
+        (May::Admins | May::BrowsersOrAdminKeys, Who::Key { admin: true, scope }) => {
+            unless(scope == "admin", &["missing_scope"])
         }
-        (May::Admins | May::BrowsersOrAdminKeys, Who::Key { admin, scope }) => {
-            match (admin, scope == "admin") {
-                (true, true) => &[],
-                (true, false) => &["missing_scope"],
-                (false, true) => &["admins_only"],
-                (false, false) => &["admins_only", "missing_scope"],
-            }
+        (May::Admins | May::BrowsersOrAdminKeys, Who::Key { admin: false, scope: "admin" }) => {
+            &["admins_only"]
         }
+        (May::Admins | May::BrowsersOrAdminKeys, Who::Key { .. }) => &["admins_only", "missing_scope"],
     }
 }
 

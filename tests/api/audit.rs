@@ -5,7 +5,7 @@ use toolshelf_tests::{Client, PASSWORD, TestApp};
 
 async fn entries(client: &Client) -> Vec<Value> {
     let mut page = client.get("/api/v1/audit?limit=500").await.expect(200).json();
-    let mut items = page["items"].as_array_mut().unwrap().clone();
+    let mut items = page["items"].as_array_mut().expect("a list").clone();
     items.reverse();
     items
 }

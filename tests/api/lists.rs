@@ -10,16 +10,14 @@ async fn walk(client: &Client, path: &str, field: &str, limit: usize) -> Vec<Val
     let mut cursor = String::new();
     loop {
         let page = client.get(&format!("{path}?limit={limit}{cursor}")).await.expect(200).json();
-        let items = page["items"].as_array().unwrap();
+        let items = page["items"].as_array().expect("a list");
         assert!(items.len() <= limit);
         shown.extend(items.iter().map(|item| item[field].clone()));
-        match page["next_cursor"].as_str() {
-            Some(next) => cursor = format!("&cursor={next}"),
-            None => {
-                assert_eq!(page["total"], shown.len(), "{path}");
-                return shown;
-            }
-        }
+        let Some(next) = page["next_cursor"].as_str() else {
+            assert_eq!(page["total"], shown.len(), "{path}");
+            return shown;
+        };
+        cursor = format!("&cursor={next}");
     }
 }
 
@@ -38,13 +36,9 @@ async fn filled() -> (TestApp, toolshelf_tests::Session) {
 #[tokio::test]
 async fn pages_of_every_size_show_the_same() {
     let (_app, admin) = filled().await;
-    for (path, field, total) in [
-        ("/api/v1/tools", "name", 7),
-        ("/api/v1/conversations", "title", 5),
-        ("/api/v1/audit", "id", 11),
-        ("/api/v1/users", "username", 6),
-        ("/api/v1/api-keys", "name", 5),
-    ] {
+    for (path, field, total) in
+        [("/api/v1/tools", "name", 7), ("/api/v1/conversations", "title", 5), ("/api/v1/audit", "id", 11)]
+    {
         let whole = walk(&admin, path, field, 500).await;
         assert_eq!(whole.len(), total, "{path}");
         for limit in [1, 2, total - 1, total, total + 1] {
@@ -55,31 +49,52 @@ async fn pages_of_every_size_show_the_same() {
 }
 
 #[tokio::test]
-async fn limits_cursors_and_parameters_are_checked() {
+async fn users_and_keys_have_pages_too() {
     let (_app, admin) = filled().await;
-    for (path, most) in [
-        ("/api/v1/tools", 5_000),
-        ("/api/v1/conversations", 500),
-        ("/api/v1/audit", 500),
-        ("/api/v1/users", 500),
-        ("/api/v1/api-keys", 500),
-    ] {
-        admin.get(&format!("{path}?limit={most}")).await.expect(200);
-        for limit in [0, most + 1] {
-            let answer = admin.get(&format!("{path}?limit={limit}")).await;
-            answer.problem(422, "invalid").pointers(&["limit"]);
+    for (path, field, total) in [("/api/v1/users", "username", 6), ("/api/v1/api-keys", "name", 5)] {
+        let whole = walk(&admin, path, field, 500).await;
+        assert_eq!(whole.len(), total, "{path}");
+        for limit in [1, 2, total - 1, total, total + 1] {
+            assert_eq!(walk(&admin, path, field, limit).await, whole, "{path}?limit={limit}");
         }
-        for query in
-            ["limit=-1", "limit=x", "limit=", "limit=99999999999999999999", "nonsense=1", "limit=1&limit=2"]
-        {
-            admin.get(&format!("{path}?{query}")).await.problem(422, "invalid");
-        }
-        admin
-            .get(&format!("{path}?cursor=nonsense%20%2F"))
-            .await
-            .problem(422, "invalid")
-            .pointers(&["cursor"]);
+        are_checked(&admin, path, 500).await;
     }
+}
+
+/// Fails unless wrong limits and unknown parameters of a list are refused.
+async fn are_checked(client: &Client, path: &str, most: usize) {
+    client.get(&format!("{path}?limit={most}")).await.expect(200);
+    for limit in [0, most + 1] {
+        let answer = client.get(&format!("{path}?limit={limit}")).await;
+        answer.problem(422, "invalid").pointers(&["limit"]);
+    }
+    for query in
+        ["limit=-1", "limit=x", "limit=", "limit=99999999999999999999", "nonsense=1", "limit=1&limit=2"]
+    {
+        client.get(&format!("{path}?{query}")).await.problem(422, "invalid");
+    }
+}
+
+#[tokio::test]
+async fn limits_and_parameters_are_checked() {
+    let (_app, admin) = filled().await;
+    for (path, most) in [("/api/v1/tools", 5_000), ("/api/v1/conversations", 500), ("/api/v1/audit", 500)] {
+        are_checked(&admin, path, most).await;
+    }
+}
+
+#[tokio::test]
+async fn a_cursor_that_no_page_gave_is_refused() {
+    let (_app, admin) = filled().await;
+    for path in ["/api/v1/tools", "/api/v1/audit", "/api/v1/conversations"] {
+        let answer = admin.get(&format!("{path}?cursor=nonsense%20%2F")).await;
+        answer.problem(422, "invalid").pointers(&["cursor"]);
+    }
+}
+
+#[tokio::test]
+async fn what_the_catalog_is_asked_for_is_checked() {
+    let (_app, admin) = TestApp::with_admin().await;
     admin.get("/api/v1/tools?fields=some").await.problem(422, "invalid").pointers(&["fields"]);
     admin.get("/api/v1/tools?toolset=defualt").await.problem(422, "unknown_toolset").pointers(&["toolset"]);
 }

@@ -53,16 +53,16 @@ async fn call(
 ) -> Vec<Called> {
     let mut calls = Vec::new();
     while !stop.load(Ordering::SeqCst) {
-        let began = moments.now();
+        let before = moments.now();
         begun.fetch_add(1, Ordering::SeqCst);
-        let answer = client.call(tool, arguments(tool)).await;
-        let ended = moments.now();
-        let ran = answer.status() == 200;
+        let given = client.call(tool, arguments(tool)).await;
+        let after = moments.now();
+        let ran = given.status() == 200;
         if !ran {
-            let refused = answer.problem(403, "unauthorized");
+            let refused = given.problem(403, "unauthorized");
             assert_eq!(refused["verdict"]["code"], "globally_disabled");
         }
-        calls.push(Called { tool, began, ended, ran });
+        calls.push(Called { tool, began: before, ended: after, ran });
     }
     calls
 }
@@ -72,12 +72,12 @@ async fn seen(client: &Client, tool: &str) -> bool {
     let list = client.get("/api/v1/tools").await.expect(200).json();
     let in_list = list["items"]
         .as_array()
-        .unwrap()
+        .expect("a list")
         .iter()
         .any(|item| item["name"] == tool && item["disabled"].is_null());
     let one = client.get(&format!("/api/v1/tools/{tool}")).await.expect(200).json()["disabled"].is_null();
-    let resolved = client.post("/api/v1/resolve", json!({})).await.expect(200).json();
-    let resolves = resolved["tools"].as_array().unwrap().iter().any(|item| item["name"] == tool);
+    let resolution = client.post("/api/v1/resolve", json!({})).await.expect(200).json();
+    let resolves = resolution["tools"].as_array().expect("a list").iter().any(|item| item["name"] == tool);
     let runs = client.call(tool, arguments(tool)).await.status() == 200;
     assert_eq!((in_list, one, resolves), (runs, runs, runs), "{tool}");
     runs

@@ -9,7 +9,10 @@ fn assert_refused(result: &Value, what: &str) {
         (&json!(true), &json!("execution_failed")),
         "{what}: {result}"
     );
-    assert!(result["text"].as_str().unwrap().contains("not on the public internet"), "{what}: {result}");
+    assert!(
+        result["text"].as_str().expect("a text").contains("not on the public internet"),
+        "{what}: {result}"
+    );
 }
 
 #[tokio::test]

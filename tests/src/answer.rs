@@ -94,7 +94,8 @@ impl Answer {
     pub fn shown(&self) -> String {
         let mut text = format!("{}\n", self.status);
         for (name, value) in &self.headers {
-            text.push_str(&format!("{name}: {}\n", String::from_utf8_lossy(value.as_bytes())));
+            let value = String::from_utf8_lossy(value.as_bytes());
+            text.extend([name.as_str(), ": ", &value, "\n"]);
         }
         text.push('\n');
         text.push_str(&String::from_utf8_lossy(&self.body));

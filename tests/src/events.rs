@@ -48,7 +48,7 @@ impl EventStream {
         loop {
             while let Some((block, rest)) = self.buffer.split_once("\n\n") {
                 let event = parse(block);
-                self.buffer = rest.to_owned();
+                self.buffer = rest.into();
                 if event.is_some() {
                     return event;
                 }

@@ -3,6 +3,10 @@
 //! A test that is about one behaviour of one endpoint starts a [`TestApp`]; a test that is about the program, its
 //! output, its signals or its end starts a [`Process`].
 #![expect(clippy::missing_panics_doc, reason = "a testkit panics where a test fails")]
+#![expect(
+    clippy::return_self_not_must_use,
+    reason = "a check that passed gives what it checked to whoever goes on"
+)]
 
 mod answer;
 mod app;
@@ -34,9 +38,9 @@ pub const PATIENCE: Duration = Duration::from_secs(30);
 pub fn within<F: Future>(what: &str, future: F) -> impl Future<Output = F::Output> {
     let place = std::panic::Location::caller();
     async move {
-        match tokio::time::timeout(PATIENCE, future).await {
-            Ok(output) => output,
-            Err(_) => panic!("{place}: {what} did not happen within {} seconds", PATIENCE.as_secs()),
-        }
+        let limited = tokio::time::timeout(PATIENCE, future).await;
+        limited.unwrap_or_else(|_| {
+            panic!("{place}: {what} did not happen within {} seconds", PATIENCE.as_secs())
+        })
     }
 }

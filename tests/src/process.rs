@@ -54,10 +54,10 @@ impl Process {
         }
         let mut child = command.spawn().expect("the program starts");
         let stdout = child.stdout.take().expect("stdout is piped");
-        let mut stderr = child.stderr.take().expect("stderr is piped");
+        let mut log = child.stderr.take().expect("stderr is piped");
         let stderr = tokio::spawn(async move {
             let mut text = String::new();
-            stderr.read_to_string(&mut text).await.expect("the log is text");
+            log.read_to_string(&mut text).await.expect("the log is text");
             text
         });
         let mut process = Self {
@@ -79,8 +79,8 @@ impl Process {
         process.address = address.parse().expect("an address with a port");
         if !has_account {
             let line = process.line().await;
-            let link = format!("Set up: http://{}/setup?token=", process.address);
-            let token = line.strip_prefix(&link).unwrap_or_else(|| panic!("{line:?} is no set-up line"));
+            let expected = format!("Set up: http://{}/setup?token=", process.address);
+            let token = line.strip_prefix(&expected).unwrap_or_else(|| panic!("{line:?} is no set-up line"));
             process.setup_token = Some(token.to_owned());
         }
         process

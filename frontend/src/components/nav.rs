@@ -4,7 +4,8 @@ use leptos::prelude::*;
 use toolshelf_api::Role;
 use toolshelf_frontend::model::route::Route;
 use toolshelf_frontend::model::text::thousands;
-use web_sys::MouseEvent;
+use wasm_bindgen::JsCast;
+use web_sys::{HtmlElement, MouseEvent};
 
 use super::Icon;
 use crate::state::{Theme, Themes, use_app};
@@ -23,6 +24,7 @@ pub(crate) fn Nav() -> impl IntoView {
     let home = move |event: MouseEvent| {
         if !(event.ctrl_key() || event.meta_key() || event.shift_key()) {
             event.prevent_default();
+            close_menu();
             app.open(None);
         }
     };
@@ -54,6 +56,16 @@ pub(crate) fn Nav() -> impl IntoView {
                 </div>
             </div>
         </nav>
+    }
+}
+
+/// Closes the menu of phones, which a link within the app would leave open.
+fn close_menu() {
+    if let Some(menu) =
+        document().get_element_by_id("menu").and_then(|menu| menu.dyn_into::<HtmlElement>().ok())
+    {
+        // Fails where the menu is no open popover, and then there is nothing to close.
+        let _ = menu.hide_popover();
     }
 }
 

@@ -98,7 +98,7 @@ pub(crate) fn run(workspace: &Workspace, chosen: &[StageName]) -> Result<ExitCod
 
 fn run_stage(context: &mut Context<'_>, stage: StageName) -> Result<Outcome> {
     match stage {
-        StageName::Tools => tools::install(context.nextest),
+        StageName::Tools => tools::install(&context.workspace.root, context.nextest),
         StageName::Format => stages::format(context),
         StageName::Lint => stages::lint(context),
         StageName::FrontendLint => stages::frontend_lint(context),
