@@ -11,7 +11,7 @@ async fn try_grep(chromium: &Chromium, app: &TestApp, word: &str) {
     chromium.open(app, "/functions/grep").await;
     chromium.wait_for("#tab-try").await;
     chromium.click("#tab-try").await;
-    chromium.fill("#panel-try form [id$=pattern]", word).await;
+    chromium.fill("#argument-0", word).await;
     chromium.press("#panel-try", "Run").await;
 }
 
@@ -74,7 +74,7 @@ async fn a_tool_disabled_in_one_tab_is_struck_in_the_other_and_refused_when_call
     assert_eq!(line, "line-through");
     bobs.until("document.querySelector('#panel-details').textContent.includes('ada disabled it for everyone: It reads too much.')").await;
     bobs.click("#tab-try").await;
-    bobs.fill("#panel-try form [id$=pattern]", "x").await;
+    bobs.fill("#argument-0", "x").await;
     bobs.press("#panel-try", "Run").await;
     bobs.until(
         "document.querySelector('[data-testid=result]').textContent.includes('ada disabled it for everyone')",
@@ -125,7 +125,7 @@ async fn wrong_arguments_are_said_beside_their_field() {
     chromium.click("#tab-try").await;
     chromium.press("#panel-try", "Run").await;
     chromium
-        .until("document.querySelector('#panel-try [id$=pattern]').getAttribute('aria-invalid') === 'true'")
+        .until("document.querySelector('#argument-0').getAttribute('aria-invalid') === 'true'")
         .await;
     chromium.close().await;
     app.stop().await;

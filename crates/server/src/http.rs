@@ -13,6 +13,7 @@ mod finish;
 mod guard;
 mod health;
 mod origins;
+mod paging;
 mod problem;
 mod resolve;
 mod routes;

@@ -10,6 +10,7 @@ use crate::account_rules::Fields;
 use crate::audit::by_actor;
 use crate::authenticator::Actor;
 use crate::error::ServiceError;
+use crate::paging::page;
 use crate::secrets::{KEY_PREFIX, hash_token, new_token};
 use crate::times::rfc3339;
 
@@ -27,12 +28,18 @@ fn shape(row: &ApiKeyRow, owner: &str) -> ApiKey {
 }
 
 impl Service {
-    /// The actor's keys; all keys for an admin.
-    pub async fn list_api_keys(&self, actor: &Actor) -> Result<Page<ApiKey>, ServiceError> {
+    /// One page of the actor's keys, newest first; of all keys for an admin. The cursor is the id of the last key of
+    /// the page before.
+    pub async fn list_api_keys(
+        &self,
+        actor: &Actor,
+        cursor: Option<&str>,
+        limit: usize,
+    ) -> Result<Page<ApiKey>, ServiceError> {
         let of = (actor.role() != Role::Admin).then(|| actor.user_id());
         let rows = self.store().read().await?.list_api_keys(of).await?;
         let items: Vec<ApiKey> = rows.iter().map(|(row, owner)| shape(row, owner)).collect();
-        Ok(Page { total: items.len() as u64, items, next_cursor: None })
+        page(items, |key: &ApiKey| &key.id, cursor, limit)
     }
 
     /// Makes a key for the actor. Its token is in the answer and nowhere else.

@@ -19,6 +19,14 @@ fn shape(row: ConversationRow) -> Conversation {
     }
 }
 
+/// Whether a text has the form of an id, a UUID in lower case.
+fn is_id(text: &str) -> bool {
+    let groups: Vec<&str> = text.split('-').collect();
+    let lengths: Vec<usize> = groups.iter().map(|group| group.len()).collect();
+    lengths == [8, 4, 4, 4, 12]
+        && groups.concat().bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
 impl Service {
     /// One page of the actor's conversations, newest first. The cursor is the id of the last one of the page before.
     pub async fn list_conversations(
@@ -27,6 +35,9 @@ impl Service {
         cursor: Option<&str>,
         limit: u32,
     ) -> Result<Page<Conversation>, ServiceError> {
+        if cursor.is_some_and(|cursor| !is_id(cursor)) {
+            return Err(ServiceError::invalid("cursor", "This is no cursor of this list."));
+        }
         let mut unit = self.store().read().await?;
         let mut rows = unit.list_conversations(actor.user_id(), cursor, limit + 1).await?;
         let more = rows.len() > limit as usize;

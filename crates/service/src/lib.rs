@@ -12,6 +12,7 @@ mod conversations;
 mod error;
 mod events;
 mod limits;
+mod paging;
 mod passwords;
 mod requests;
 mod secrets;

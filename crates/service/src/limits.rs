@@ -17,6 +17,17 @@ pub(crate) struct Limits {
     accounts: DefaultKeyedRateLimiter<(String, IpAddr)>,
 }
 
+/// An IPv6 address stands for its network of 64 bits, of which whoever has one address has all.
+fn network(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(_) => address,
+        IpAddr::V6(address) => match address.to_ipv4_mapped() {
+            Some(mapped) => IpAddr::V4(mapped),
+            None => IpAddr::V6((address.to_bits() >> 64 << 64).into()),
+        },
+    }
+}
+
 /// Tries of one address: this many at once, then one each second.
 const ADDRESS_BURST: u32 = 60;
 /// Tries on one account from one address: this many at once, then one every six seconds.
@@ -38,6 +49,7 @@ impl Limits {
 
     /// Counts a try; an error when it is one too many.
     pub(crate) fn count(&self, account: &str, address: IpAddr) -> Result<(), ServiceError> {
+        let address = network(address);
         let wait = |not_until: governor::NotUntil<_>| {
             let wait = not_until.wait_time_from(DefaultClock::default().now());
             ServiceError::RateLimited { retry_after_seconds: wait.as_secs() + 1 }
@@ -54,5 +66,22 @@ impl Limits {
         self.accounts.retain_recent();
         self.addresses.shrink_to_fit();
         self.accounts.shrink_to_fit();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::network;
+
+    #[test]
+    fn addresses_of_one_ipv6_network_count_as_one() {
+        for (address, counted) in [
+            ("192.0.2.7", "192.0.2.7"),
+            ("::ffff:192.0.2.7", "192.0.2.7"),
+            ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+            ("2001:db8:1:2:ffff::", "2001:db8:1:2::"),
+        ] {
+            assert_eq!(network(address.parse().unwrap()).to_string(), counted, "{address}");
+        }
     }
 }

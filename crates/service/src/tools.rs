@@ -42,7 +42,7 @@ impl Service {
         let snapshot = self.registry().snapshot().load()?;
         let selected = match &query.toolset {
             None => None,
-            Some(name) => Some(self.selected(actor, &snapshot, Toolset::named(name)?).await?),
+            Some(name) => Some(self.selected(actor, &snapshot, named(name)?).await?),
         };
         let start = match &query.cursor {
             None => None,
@@ -212,6 +212,11 @@ impl Service {
         })
         .await
     }
+}
+
+/// The toolset that the query parameter names.
+fn named(name: &str) -> Result<Toolset, ServiceError> {
+    Toolset::named(name).map_err(|error| ServiceError::Request { error, pointer: "toolset" })
 }
 
 /// A tool as it is shown once this state is in force; a missing tool shows its name and state only.

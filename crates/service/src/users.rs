@@ -9,6 +9,7 @@ use crate::account_rules::Fields;
 use crate::audit::by_actor;
 use crate::authenticator::Actor;
 use crate::error::ServiceError;
+use crate::paging::page;
 use crate::times::rfc3339;
 
 fn shape(row: &UserRow) -> User {
@@ -24,10 +25,10 @@ fn shape(row: &UserRow) -> User {
 }
 
 impl Service {
-    /// All users by name.
-    pub async fn list_users(&self) -> Result<Page<User>, ServiceError> {
+    /// One page of all users by name. The cursor is the id of the last user of the page before.
+    pub async fn list_users(&self, cursor: Option<&str>, limit: usize) -> Result<Page<User>, ServiceError> {
         let rows = self.store().read().await?.list_users().await?;
-        Ok(Page { total: rows.len() as u64, items: rows.iter().map(shape).collect(), next_cursor: None })
+        page(rows.iter().map(shape).collect(), |user: &User| &user.id, cursor, limit)
     }
 
     /// One user.

@@ -60,8 +60,9 @@ pub(crate) async fn send_revised<T: DeserializeOwned>(
 ) -> Reply<(T, Option<u64>)> {
     let Answered { status, text, etag } = exchange(path, parts).await?;
     let value = serde_json::from_str(&text).map_err(|_| Failure::unreadable(status))?;
-    // `"r12"`, or `W/"r12"` when something on the way compressed it.
+    // `"r12-…"`, or `W/"r12-…"` when something on the way compressed it.
     let digits = etag.trim_start_matches("W/").trim_matches('"').trim_start_matches('r');
+    let digits = digits.split('-').next().unwrap_or_default();
     Ok((value, digits.parse().ok()))
 }
 

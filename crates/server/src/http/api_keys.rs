@@ -6,16 +6,21 @@ use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use toolshelf_api::{ApiKey, CreateApiKey, CreatedApiKey, Page, Problem};
 
-use super::{ApiError, Body, SignedInUser};
+use super::paging::PageParams;
+use super::{ApiError, Body, Params, SignedInUser};
 use crate::state::AppState;
 
 /// The caller's keys; all keys for an admin.
-#[utoipa::path(get, path = "/api-keys", tag = "api keys", responses((status = 200, body = Page<ApiKey>)))]
+#[utoipa::path(get, path = "/api-keys", tag = "api keys", params(PageParams), responses(
+    (status = 200, body = Page<ApiKey>), (status = 422, body = Problem)
+))]
 pub(crate) async fn list_api_keys(
     State(state): State<AppState>,
     SignedInUser(actor): SignedInUser,
+    Params(params): Params<PageParams>,
 ) -> Result<Json<Page<ApiKey>>, ApiError> {
-    Ok(Json(state.service.list_api_keys(&actor).await?))
+    let limit = params.limit()?;
+    Ok(Json(state.service.list_api_keys(&actor, params.cursor.as_deref(), limit as usize).await?))
 }
 
 /// Makes a key. Its token is in this answer and nowhere else.

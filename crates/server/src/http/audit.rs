@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use toolshelf_api::{AuditEntry, Page, Problem};
 
-use super::conversations::PageParams;
+use super::paging::PageParams;
 use super::{ApiError, Params};
 use crate::state::AppState;
 

@@ -4,34 +4,12 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
-use serde::Deserialize;
-use toolshelf_api::{Conversation, CreateConversation, FieldError, Page, Problem};
-use utoipa::IntoParams;
+use toolshelf_api::{Conversation, CreateConversation, Page, Problem};
 
+use super::paging::PageParams;
 use super::tools::etag;
 use super::{ApiError, Body, IfMatch, Params, SignedInUser};
 use crate::state::AppState;
-
-#[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct PageParams {
-    /// The most items of the page, 1 to 500; 50 if absent.
-    pub(crate) limit: Option<u32>,
-    /// `next_cursor` of the page before.
-    pub(crate) cursor: Option<String>,
-}
-
-impl PageParams {
-    pub(crate) fn limit(&self) -> Result<u32, ApiError> {
-        let limit = self.limit.unwrap_or(50);
-        if (1..=500).contains(&limit) {
-            return Ok(limit);
-        }
-        let message = "Use 1 to 500.".to_owned();
-        Err(ApiError::invalid(vec![FieldError { pointer: "limit".to_owned(), message }]))
-    }
-}
 
 /// The caller's conversations, newest first.
 #[utoipa::path(get, path = "/conversations", tag = "conversations", params(PageParams), responses(

@@ -24,19 +24,20 @@ impl<T: DeserializeOwned> FromRequest<AppState> for Body<T> {
     async fn from_request(request: Request, _: &AppState) -> Result<Self, ApiError> {
         require_type(request.headers(), "application/json")?;
         let bytes = read_body(request).await?;
-        let mut deserializer = serde_json::Deserializer::from_slice(&bytes);
-        let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        // First as JSON and then as the type, so that broken JSON and a wrong value are told apart.
+        let value: serde_json::Value = serde_json::from_slice(&bytes).map_err(|error| malformed(&error))?;
+        if !value.is_object() {
+            // Structs would read a list field by field.
+            let message = "Send a JSON object.".to_owned();
+            return Err(ApiError::invalid(vec![FieldError { pointer: String::new(), message }]));
+        }
+        serde_path_to_error::deserialize(value).map(Self).map_err(|error| {
             let pointer = pointer(error.path());
-            let error = error.into_inner();
-            match error.classify() {
-                serde_json::error::Category::Data => {
-                    ApiError::invalid(vec![FieldError { pointer, message: sentence(&error.to_string()) }])
-                }
-                _ => malformed(&error),
-            }
-        })?;
-        deserializer.end().map_err(|error| malformed(&error))?;
-        Ok(Self(value))
+            ApiError::invalid(vec![FieldError {
+                pointer,
+                message: sentence(&error.into_inner().to_string()),
+            }])
+        })
     }
 }
 

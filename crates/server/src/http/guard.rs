@@ -27,11 +27,13 @@ static TABLE: LazyLock<HashMap<(&str, &str), &Route>> =
 /// Lets a request through or answers it.
 pub(crate) async fn guard(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let is_page = is_page(request.uri());
-    let uri = request.uri().clone();
+    let (uri, writes) = (request.uri().clone(), !request.method().is_safe());
     match admit(&state, request).await {
         Ok(request) => next.run(request).await,
         // A person gets to the page where to sign in, and back.
-        Err(error) if is_page && error.status() == StatusCode::UNAUTHORIZED => to_sign_in(&state, &uri).await,
+        Err(error) if is_page && error.status() == StatusCode::UNAUTHORIZED => {
+            to_sign_in(&state, &uri, writes).await
+        }
         Err(error) => error.into_response(),
     }
 }
@@ -145,11 +147,18 @@ fn is_page(uri: &Uri) -> bool {
     !uri.path().starts_with("/api/")
 }
 
-async fn to_sign_in(state: &AppState, uri: &Uri) -> Response {
+/// Where to sign in, and from there back: to the page, or after a form to the page that showed it.
+async fn to_sign_in(state: &AppState, uri: &Uri, writes: bool) -> Response {
     if matches!(state.service.needs_setup().await, Ok(true)) {
         return Redirect::to("/setup").into_response();
     }
-    let next = uri.path_and_query().map_or("/", |path| path.as_str());
+    let page = uri.path_and_query().map_or("/", |path| path.as_str());
+    let shown = ROUTES.iter().filter(|route| route.method == "GET").map(|route| route.path);
+    let forms_page = shown.filter(|path| {
+        path.len() > 1
+            && uri.path().strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    });
+    let next = if writes { forms_page.min_by_key(|path| path.len()).unwrap_or("/") } else { page };
     let next: String = url::form_urlencoded::byte_serialize(next.as_bytes()).collect();
     let mut response = Redirect::to(&format!("/login?next={next}")).into_response();
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

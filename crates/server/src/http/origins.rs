@@ -69,11 +69,20 @@ impl Origins {
         if !self.trusted_proxies.contains(&peer) {
             return peer;
         }
-        // The nearest address that is no proxy of ours; what stands before it could be made up by the client.
-        let forwarded = headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
-        let addresses: Vec<IpAddr> =
-            forwarded.flat_map(|value| value.split(',')).map_while(|text| text.trim().parse().ok()).collect();
-        addresses.into_iter().rev().find(|address| !self.trusted_proxies.contains(address)).unwrap_or(peer)
+        // The nearest address that is no proxy of ours, from the right, where each proxy appends. What stands before
+        // it, or before something unreadable, could be made up by the client.
+        let mut texts: Vec<&str> = Vec::new();
+        for value in headers.get_all("x-forwarded-for") {
+            texts.extend(value.to_str().unwrap_or("").split(','));
+        }
+        for text in texts.into_iter().rev() {
+            match text.trim().parse() {
+                Ok(address) if self.trusted_proxies.contains(&address) => {}
+                Ok(address) => return address,
+                Err(_) => return peer,
+            }
+        }
+        peer
     }
 }
 
@@ -167,6 +176,10 @@ mod tests {
         let client = |peer: &str| origins.client(peer.parse().unwrap(), &sent).to_string();
         assert_eq!(client("3.3.3.3"), "3.3.3.3");
         assert_eq!(client("10.0.0.1"), "2.2.2.2");
+        let made_up = headers(&[("x-forwarded-for", "1.1.1.1, unknown, 2.2.2.2")]);
+        assert_eq!(origins.client("10.0.0.1".parse().unwrap(), &made_up).to_string(), "2.2.2.2");
+        let unreadable = headers(&[("x-forwarded-for", "1.1.1.1, unknown")]);
+        assert_eq!(origins.client("10.0.0.1".parse().unwrap(), &unreadable).to_string(), "10.0.0.1");
         assert_eq!(origins.client("10.0.0.1".parse().unwrap(), &headers(&[])).to_string(), "10.0.0.1");
     }
 }

@@ -19,6 +19,17 @@ pub(crate) fn etag(revision: u64) -> String {
     format!("\"r{revision}\"")
 }
 
+/// Whether `If-None-Match` names this `ETag`, weak or strong: a proxy that compresses makes it weak.
+fn has_seen(headers: &HeaderMap, etag: &str) -> bool {
+    headers
+        .get_all(header::IF_NONE_MATCH)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .map(str::trim)
+        .any(|sent| sent == "*" || sent.strip_prefix("W/").unwrap_or(sent) == etag)
+}
+
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -69,7 +80,7 @@ pub(crate) async fn list_tools(
     };
     let (catalog_state, page) = state.service.list_tools(&actor, query).await?;
     let etag = format!("\"{catalog_state}\"");
-    if headers.get(header::IF_NONE_MATCH).is_some_and(|sent| sent.as_bytes() == etag.as_bytes()) {
+    if has_seen(&headers, &etag) {
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag)]).into_response());
     }
     Ok(([(header::ETAG, etag)], Json(page)).into_response())

@@ -6,14 +6,21 @@ use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use toolshelf_api::{CreateUser, Page, Problem, UpdateUser, User};
 
+use super::paging::PageParams;
 use super::tools::etag;
-use super::{ApiError, Body, IfMatch, SignedInUser};
+use super::{ApiError, Body, IfMatch, Params, SignedInUser};
 use crate::state::AppState;
 
 /// All users by name.
-#[utoipa::path(get, path = "/users", tag = "users", responses((status = 200, body = Page<User>)))]
-pub(crate) async fn list_users(State(state): State<AppState>) -> Result<Json<Page<User>>, ApiError> {
-    Ok(Json(state.service.list_users().await?))
+#[utoipa::path(get, path = "/users", tag = "users", params(PageParams), responses(
+    (status = 200, body = Page<User>), (status = 422, body = Problem)
+))]
+pub(crate) async fn list_users(
+    State(state): State<AppState>,
+    Params(params): Params<PageParams>,
+) -> Result<Json<Page<User>>, ApiError> {
+    let limit = params.limit()?;
+    Ok(Json(state.service.list_users(params.cursor.as_deref(), limit as usize).await?))
 }
 
 /// Makes a user.

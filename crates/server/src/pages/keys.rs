@@ -139,21 +139,22 @@ pub(crate) async fn revoke(
 async fn page(state: &AppState, actor: &Actor, shown: Shown) -> Result<Response, ApiError> {
     let now = rfc3339(state.environment.now());
     let is_admin = actor.me().role == Role::Admin;
-    let keys = state.service.list_api_keys(actor).await?.items.into_iter().map(|key| KeyRow {
-        // Times in one format and zone compare as texts.
-        state: match (&key.revoked_at, &key.expires_at) {
-            (Some(_), _) => "revoked",
-            (None, Some(at)) if *at <= now => "expired",
-            _ => "active",
-        },
-        scopes: key.scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(", "),
-        expires: key.expires_at.as_deref().map(day),
-        created: day(&key.created_at),
-        id: key.id,
-        name: key.name,
-        owner: key.owner,
-        profile: key.profile,
-    });
+    let keys =
+        state.service.list_api_keys(actor, None, usize::MAX).await?.items.into_iter().map(|key| KeyRow {
+            // Times in one format and zone compare as texts.
+            state: match (&key.revoked_at, &key.expires_at) {
+                (Some(_), _) => "revoked",
+                (None, Some(at)) if *at <= now => "expired",
+                _ => "active",
+            },
+            scopes: key.scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(", "),
+            expires: key.expires_at.as_deref().map(day),
+            created: day(&key.created_at),
+            id: key.id,
+            name: key.name,
+            owner: key.owner,
+            profile: key.profile,
+        });
     let scopes = KeyScope::ALL.into_iter().filter_map(|scope| {
         Some(ScopeChoice {
             value: scope.as_str(),

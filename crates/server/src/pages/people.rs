@@ -148,7 +148,7 @@ async fn page(
     notice: Option<String>,
 ) -> Result<Response, ApiError> {
     let own_id = actor.me().id;
-    let users = state.service.list_users().await?.items.into_iter().map(|user| PersonRow {
+    let users = state.service.list_users(None, usize::MAX).await?.items.into_iter().map(|user| PersonRow {
         is_self: user.id == own_id,
         id: user.id,
         username: user.username,
