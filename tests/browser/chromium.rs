@@ -56,7 +56,7 @@ impl Chromium {
             .connect(&format!("http://127.0.0.1:{port}"))
             .await
             .expect("a session of Chromium");
-        let script = Some(Duration::from_secs(60));
+        let script = Some(Duration::from_mins(1));
         client.update_timeouts(TimeoutConfiguration::new(script, None, None)).await.unwrap();
         Self { client, _driver: driver }
     }
@@ -143,7 +143,7 @@ impl Chromium {
         self.client.active_element().await.unwrap().send_keys(keys).await.unwrap();
     }
 
-    /// Sends a command of the DevTools protocol.
+    /// Sends a command of the `DevTools` protocol.
     async fn devtools(&self, command: &str, parameters: Value) {
         self.client
             .issue_cmd(DevTools { command: command.to_owned(), parameters })

@@ -124,9 +124,7 @@ async fn wrong_arguments_are_said_beside_their_field() {
     chromium.wait_for("#tab-try").await;
     chromium.click("#tab-try").await;
     chromium.press("#panel-try", "Run").await;
-    chromium
-        .until("document.querySelector('#argument-0').getAttribute('aria-invalid') === 'true'")
-        .await;
+    chromium.until("document.querySelector('#argument-0').getAttribute('aria-invalid') === 'true'").await;
     chromium.close().await;
     app.stop().await;
 }
