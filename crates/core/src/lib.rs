@@ -14,6 +14,7 @@ mod evaluate;
 pub mod explain;
 mod names;
 mod pattern;
+mod profile;
 mod request;
 mod resolve;
 mod snapshot;
@@ -24,6 +25,7 @@ mod verdict;
 pub use evaluate::evaluate;
 pub use names::{InvalidName, TOOL_NAME_MAX, closest, validate_tool_name};
 pub use pattern::{InvalidPattern, Pattern};
+pub use profile::{InvalidProfileName, NewTools, PROFILE_NAME_MAX, Profile, fold_name, profile_name};
 pub use request::{
     Approvals, Caller, Compiled, Conversation, Identity, KeyIdentity, Request, RequestError, Role, Scope,
     Toolset,

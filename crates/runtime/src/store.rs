@@ -6,6 +6,7 @@
 mod accounts;
 mod audit;
 mod conversations;
+mod profiles;
 mod tool_states;
 
 use async_trait::async_trait;
@@ -13,6 +14,7 @@ use async_trait::async_trait;
 pub use accounts::{Accounts, ApiKeyRow, ApiKeys, SessionRow, Sessions, SetupTokens, UserRow};
 pub use audit::{Audit, AuditRow, NewAudit};
 pub use conversations::{ConversationRow, Conversations, TodoRow, TodoStatus, Todos};
+pub use profiles::{ProfileRow, ProfileVersionRow, Profiles, RetiredNameRow};
 pub use tool_states::{ToolStateRow, ToolStates};
 
 /// Says why the store did not do as asked. Nothing was changed.
@@ -42,7 +44,7 @@ pub trait Store: Send + Sync {
 /// One transaction.
 #[async_trait]
 pub trait UnitOfWork:
-    Accounts + ApiKeys + Audit + Conversations + Sessions + SetupTokens + Todos + ToolStates + Send
+    Accounts + ApiKeys + Audit + Conversations + Profiles + Sessions + SetupTokens + Todos + ToolStates + Send
 {
     /// The revision of everything that snapshots show.
     async fn snapshot_revision(&mut self) -> Result<u64, StoreError>;
