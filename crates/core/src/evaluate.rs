@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::request::{Compiled, Toolset};
+use crate::request::{Compiled, Selection, Toolset};
 use crate::snapshot::{Availability, Snapshot, ToolIndex};
 use crate::tool::Tool;
 use crate::verdict::{By, ByKind, Cause, Code, Fix, FixAction, FixWho, Layer, Verdict};
@@ -16,7 +16,7 @@ pub fn evaluate(snapshot: &Snapshot, compiled: &Compiled<'_>, index: ToolIndex) 
     let tool = snapshot.tool(index);
     let mut verdict = Verdict::offered(Arc::clone(tool.name()));
     exposure(tool, &mut verdict);
-    selection(compiled, index, tool, &mut verdict);
+    selection(snapshot, compiled, index, tool, &mut verdict);
     channel(compiled, tool, &mut verdict);
     availability(snapshot, compiled, index, tool, &mut verdict);
     veto(snapshot, compiled, index, tool, &mut verdict);
@@ -37,11 +37,20 @@ fn exposure(tool: &Tool, verdict: &mut Verdict) {
 }
 
 /// L2b: the chosen toolset, cut to the pin of the key.
-fn selection(compiled: &Compiled<'_>, index: ToolIndex, tool: &Tool, verdict: &mut Verdict) {
+fn selection(
+    snapshot: &Snapshot,
+    compiled: &Compiled<'_>,
+    index: ToolIndex,
+    tool: &Tool,
+    verdict: &mut Verdict,
+) {
     if !compiled.selection.contains(index) {
-        let code =
-            if matches!(compiled.toolset, Toolset::None) { Code::ToolsetNone } else { Code::NotInToolset };
-        let label: Arc<str> = compiled.toolset.label().into();
+        let code = match (compiled.toolset, &compiled.selection) {
+            (Toolset::None, _) => Code::ToolsetNone,
+            (_, Selection::Missing) => Code::MissingReference,
+            _ => Code::NotInToolset,
+        };
+        let label: Arc<str> = compiled.toolset.label(snapshot).into();
         verdict.remove(Cause {
             layer: Layer::L2b,
             code,

@@ -61,6 +61,7 @@ fn cause_sentence(code: Code, by: Option<&By>, reason: Option<&str>) -> String {
         Code::NotExposed => "Its author keeps it internal, so no model may see it.".to_owned(),
         Code::ToolsetNone => "The toolset none offers nothing.".to_owned(),
         Code::NotInToolset => format!("It is not in the chosen toolset ({by})."),
+        Code::MissingReference => "The chosen profile was deleted, so nothing is offered.".to_owned(),
         Code::OutsidePin => format!("It is not in the toolset that the API key {by} is pinned to."),
         Code::UnsafeInChannel => format!("It is marked unsafe for the channel {by}."),
         Code::NoConversation => "It works only inside a conversation.".to_owned(),

@@ -31,7 +31,7 @@ pub use request::{
     Toolset,
 };
 pub use resolve::{CatalogEntry, Refusal, Resolution, Tokens, authorize_call, resolve};
-pub use snapshot::{Availability, Disable, Snapshot, SnapshotError, ToolIndex};
+pub use snapshot::{Availability, Disable, ProfileTools, Snapshot, SnapshotError, ToolIndex};
 pub use tokens::{METHOD as TOKEN_METHOD, estimate as estimate_tokens};
 pub use tool::{
     Available, DefinitionError, Disabled, Effect, Kind, NotRegistered, Source, SourceKind, Tool, ToolCard,

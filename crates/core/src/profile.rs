@@ -78,7 +78,9 @@ impl std::fmt::Display for InvalidProfileName {
             Self::Character(character) if character.is_control() || is_invisible(*character) => {
                 write!(f, "Leave out the invisible character U+{:04X}.", u32::from(*character))
             }
-            Self::Character(character) => write!(f, "Leave out {character:?}: it has a meaning in addresses and patterns."),
+            Self::Character(character) => {
+                write!(f, "Leave out {character:?}: it has a meaning in addresses and patterns.")
+            }
             Self::LeadingDot => f.write_str("Do not start with a dot."),
             Self::Reserved => f.write_str("This name is reserved. Choose another one."),
         }
@@ -188,7 +190,9 @@ mod tests {
 
     #[test]
     fn names_are_compared_without_letter_case() {
-        for (a, b) in [("Research", "rESEARCH"), ("Straße", "STRASSE"), ("CAFÉ", "cafe\u{301}"), ("Σίσυφος", "ΣΊΣΥΦΟΣ")] {
+        for (a, b) in
+            [("Research", "rESEARCH"), ("Straße", "STRASSE"), ("CAFÉ", "cafe\u{301}"), ("Σίσυφος", "ΣΊΣΥΦΟΣ")]
+        {
             assert_eq!(fold_name(a), fold_name(b), "{a} {b}");
         }
         assert_ne!(fold_name("research"), fold_name("researc"));

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::bitset::BitSet;
 use crate::names::closest;
 use crate::pattern::Pattern;
-use crate::snapshot::{Snapshot, ToolIndex};
+use crate::snapshot::{Found, Snapshot, ToolIndex};
 
 /// A user's role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -70,6 +70,8 @@ pub enum Toolset {
     Default,
     /// Nothing.
     None,
+    /// A profile by its id, so that a rename changes nothing.
+    Profile(Arc<str>),
     /// Exactly these tools.
     List(Vec<String>),
 }
@@ -78,23 +80,31 @@ impl Toolset {
     /// The reserved names, with the aliases of `default`.
     pub const RESERVED: [&'static str; 4] = ["default", "all", "full", "none"];
 
-    /// Reads the name of a toolset. Names are compared exactly; an unknown one is an error and never falls back.
-    pub fn named(name: &str) -> Result<Self, RequestError> {
+    /// Reads the name of a toolset: reserved, or a profile's in any letter case, also one that the profile had before.
+    /// An unknown name is an error and never falls back.
+    pub fn named(snapshot: &Snapshot, name: &str) -> Result<Self, RequestError> {
         match name {
-            "default" | "all" | "full" => Ok(Self::Default),
-            "none" => Ok(Self::None),
-            _ => Err(RequestError::UnknownToolset {
-                name: name.to_owned(),
-                suggestions: closest(name, Self::RESERVED),
-            }),
+            "default" | "all" | "full" => return Ok(Self::Default),
+            "none" => return Ok(Self::None),
+            _ => {}
+        }
+        match snapshot.find_profile(name) {
+            Found::Profile(profile) => Ok(Self::Profile(Arc::clone(&profile.id))),
+            Found::Retired => Err(RequestError::RetiredToolset { name: name.to_owned() }),
+            Found::Nothing => {
+                let profiles = snapshot.profiles().map(|profile| profile.name.as_ref());
+                let suggestions = closest(name, Self::RESERVED.into_iter().chain(profiles));
+                Err(RequestError::UnknownToolset { name: name.to_owned(), suggestions })
+            }
         }
     }
 
     /// How the toolset is called in verdicts.
-    pub fn label(&self) -> &str {
+    pub(crate) fn label<'a>(&'a self, snapshot: &'a Snapshot) -> &'a str {
         match self {
             Self::Default => "default",
             Self::None => "none",
+            Self::Profile(id) => snapshot.profile(id).map_or("a deleted profile", |profile| &profile.name),
             Self::List(_) => "list",
         }
     }
@@ -172,6 +182,11 @@ pub enum RequestError {
         /// Close names that exist.
         suggestions: Vec<String>,
     },
+    /// A profile had this name and was deleted.
+    RetiredToolset {
+        /// The name as given.
+        name: String,
+    },
     /// A list names a tool that is not registered.
     UnknownTool {
         /// The position in the list.
@@ -187,6 +202,7 @@ impl std::fmt::Display for RequestError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::UnknownToolset { name, .. } => write!(f, "There is no toolset named {name:?}."),
+            Self::RetiredToolset { name } => write!(f, "The profile {name:?} was deleted."),
             Self::UnknownTool { name, .. } => write!(f, "There is no tool named {name:?}."),
         }
     }
@@ -216,7 +232,9 @@ impl Request {
 pub(crate) enum Selection {
     All,
     Nothing,
-    Only(BitSet),
+    Only(Arc<BitSet>),
+    /// What the toolset refers to is gone. It selects nothing.
+    Missing,
 }
 
 impl Selection {
@@ -224,6 +242,11 @@ impl Selection {
         let names = match toolset {
             Toolset::Default => return Ok(Self::All),
             Toolset::None => return Ok(Self::Nothing),
+            Toolset::Profile(id) => {
+                return Ok(snapshot
+                    .selection_of(id)
+                    .map_or(Self::Missing, |selection| Self::Only(Arc::clone(selection))));
+            }
             Toolset::List(names) => names,
         };
         let mut set = BitSet::with_capacity(snapshot.len());
@@ -239,13 +262,13 @@ impl Selection {
             })?;
             set.insert(index);
         }
-        Ok(Self::Only(set))
+        Ok(Self::Only(Arc::new(set)))
     }
 
     pub(crate) fn contains(&self, index: ToolIndex) -> bool {
         match self {
             Self::All => true,
-            Self::Nothing => false,
+            Self::Nothing | Self::Missing => false,
             Self::Only(set) => set.contains(index.0),
         }
     }

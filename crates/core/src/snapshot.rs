@@ -1,8 +1,10 @@
 //! A snapshot: everything that decides visibility at one revision, immutable.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use crate::bitset::BitSet;
+use crate::profile::{NewTools, Placed, Profile, fold_name};
 use crate::tool::{Available, Disabled, NotRegistered, Tool, ToolCard};
 
 /// The position of a tool in one snapshot.
@@ -51,7 +53,43 @@ pub struct Snapshot {
     /// Policy is keyed by the name on the wire: a name depends on the tool's original only and two originals never
     /// share one, so a changed title or a re-registration never evades a rule.
     states: Arc<HashMap<Arc<str>, State>>,
-    disabled: crate::bitset::BitSet,
+    disabled: BitSet,
+    profiles: Arc<Profiles>,
+    /// When each tool was first seen, as a number that grows. A tool that was never seen counts as the newest.
+    sightings: Arc<HashMap<Arc<str>, u64>>,
+}
+
+/// Profiles by id, and the names that lead to them.
+#[derive(Clone, Debug, Default)]
+struct Profiles {
+    by_id: HashMap<Arc<str>, Placed>,
+    /// Ids by folded name.
+    by_name: BTreeMap<String, Arc<str>>,
+    /// Names that are kept, folded: the id of the renamed profile, or none for a deleted one.
+    retired: HashMap<String, Option<Arc<str>>>,
+}
+
+/// What a name leads to.
+pub(crate) enum Found<'a> {
+    /// A profile that has this name, or had it before it was renamed.
+    Profile(&'a Arc<Profile>),
+    /// A profile had this name and was deleted.
+    Retired,
+    /// No profile has or had this name.
+    Nothing,
+}
+
+/// What a profile comes to in one snapshot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProfileTools {
+    /// Its tools, missing ones too: the list, then what its policy includes.
+    pub tools: Vec<Arc<str>>,
+    /// Those of them that are not registered now.
+    pub missing: Vec<Arc<str>>,
+    /// New tools that wait until somebody decides.
+    pub held: Vec<Arc<str>>,
+    /// Estimated tokens of its tools that are in the catalog.
+    pub tokens: u32,
 }
 
 /// Says why tools cannot form a snapshot.
@@ -99,7 +137,9 @@ impl Snapshot {
             revision: 0,
             fingerprint: fingerprint(&tools),
             availability: vec![Availability::Ready; tools.len()].into(),
-            disabled: crate::bitset::BitSet::with_capacity(tools.len()),
+            disabled: BitSet::with_capacity(tools.len()),
+            profiles: Arc::default(),
+            sightings: Arc::default(),
             tools: tools.into(),
             positions: Arc::new(positions),
             not_registered: not_registered.into(),
@@ -207,7 +247,7 @@ impl Snapshot {
     pub fn with_disable(&self, name: &str, state_revision: u64, disable: Option<Disable>) -> Self {
         let mut next = self.clone();
         Arc::make_mut(&mut next.states).insert(name.into(), State { revision: state_revision, disable });
-        next.disabled = crate::bitset::BitSet::with_capacity(next.tools.len());
+        next.disabled = BitSet::with_capacity(next.tools.len());
         for (name, state) in next.states.iter() {
             if let (Some(_), Some(index)) = (&state.disable, next.positions.get(name)) {
                 next.disabled.insert(index.0);
@@ -233,6 +273,123 @@ impl Snapshot {
     pub fn at_revision(mut self, revision: u64) -> Self {
         self.revision = revision;
         self
+    }
+
+    /// All profiles, by folded name.
+    pub fn profiles(&self) -> impl Iterator<Item = &Arc<Profile>> {
+        self.profiles.by_name.values().filter_map(|id| self.profile(id))
+    }
+
+    /// The profile with this id.
+    pub fn profile(&self, id: &str) -> Option<&Arc<Profile>> {
+        self.profiles.by_id.get(id).map(|placed| &placed.profile)
+    }
+
+    /// What a name leads to, in any letter case.
+    pub(crate) fn find_profile(&self, name: &str) -> Found<'_> {
+        let folded = fold_name(name);
+        if let Some(profile) = self.profiles.by_name.get(&folded).and_then(|id| self.profile(id)) {
+            return Found::Profile(profile);
+        }
+        match self.profiles.retired.get(&folded) {
+            // What it was renamed to may have been deleted since.
+            Some(Some(id)) => self.profile(id).map_or(Found::Retired, Found::Profile),
+            Some(None) => Found::Retired,
+            None => Found::Nothing,
+        }
+    }
+
+    /// What a profile comes to.
+    pub fn profile_tools(&self, profile: &Profile) -> ProfileTools {
+        let listed: HashSet<&str> = profile.tools.iter().map(AsRef::as_ref).collect();
+        let new: Vec<Arc<str>> = if profile.new_tools == NewTools::Ignore {
+            Vec::new()
+        } else {
+            let catalog = self.catalog().map(|index| self.tool(index).name());
+            catalog
+                .filter(|name| self.is_new(profile, name) && !listed.contains(name.as_ref()))
+                .cloned()
+                .collect()
+        };
+        let (included, held) =
+            if profile.new_tools == NewTools::Include { (new, Vec::new()) } else { (Vec::new(), new) };
+        let tools: Vec<Arc<str>> = profile.tools.iter().cloned().chain(included).collect();
+        let missing = tools.iter().filter(|name| self.find(name).is_none()).cloned().collect();
+        let positions =
+            tools.iter().filter_map(|name| self.find(name)).filter(|index| self.in_catalog(*index));
+        let tokens = positions.map(|index| self.tool(index).tokens()).sum();
+        ProfileTools { tools, missing, held, tokens }
+    }
+
+    /// The number of the last sighting.
+    pub fn last_sighting(&self) -> u64 {
+        self.sightings.values().copied().max().unwrap_or(0)
+    }
+
+    /// Whether a tool was ever seen here, registered now or not.
+    pub fn was_seen(&self, name: &str) -> bool {
+        self.sightings.contains_key(name) || self.find(name).is_some()
+    }
+
+    /// This snapshot with other sightings.
+    #[must_use]
+    pub fn with_sightings(&self, sightings: HashMap<Arc<str>, u64>) -> Self {
+        let mut next = self.clone();
+        next.sightings = Arc::new(sightings);
+        let profiles: Vec<Arc<Profile>> = next.profiles().cloned().collect();
+        profiles.into_iter().fold(next, |next, profile| next.with_profile(profile))
+    }
+
+    /// This snapshot with a profile added or replaced.
+    #[must_use]
+    pub fn with_profile(&self, profile: Arc<Profile>) -> Self {
+        let mut next = self.without_profile(&profile.id);
+        let selection = Arc::new(next.place(&profile));
+        let profiles = Arc::make_mut(&mut next.profiles);
+        profiles.by_name.insert(fold_name(&profile.name), Arc::clone(&profile.id));
+        profiles.by_id.insert(Arc::clone(&profile.id), Placed { profile, selection });
+        next
+    }
+
+    /// This snapshot without a profile.
+    #[must_use]
+    pub fn without_profile(&self, id: &str) -> Self {
+        let mut next = self.clone();
+        if let Some(before) = self.profile(id) {
+            let profiles = Arc::make_mut(&mut next.profiles);
+            profiles.by_name.remove(&fold_name(&before.name));
+            profiles.by_id.remove(id);
+        }
+        next
+    }
+
+    /// This snapshot with other names kept: each leads to the profile that was renamed, or to nothing.
+    #[must_use]
+    pub fn with_retired_names(&self, names: impl IntoIterator<Item = (String, Option<Arc<str>>)>) -> Self {
+        let mut next = self.clone();
+        Arc::make_mut(&mut next.profiles).retired =
+            names.into_iter().map(|(name, id)| (fold_name(&name), id)).collect();
+        next
+    }
+
+    pub(crate) fn selection_of(&self, id: &str) -> Option<&Arc<BitSet>> {
+        self.profiles.by_id.get(id).map(|placed| &placed.selection)
+    }
+
+    fn is_new(&self, profile: &Profile, name: &str) -> bool {
+        self.sightings.get(name).is_none_or(|sighting| *sighting > profile.new_tools_since)
+    }
+
+    fn place(&self, profile: &Profile) -> BitSet {
+        let mut set = BitSet::with_capacity(self.tools.len());
+        for ToolIndex(position) in profile.tools.iter().filter_map(|name| self.find(name)) {
+            set.insert(position);
+        }
+        if profile.new_tools == NewTools::Include {
+            let new = self.indexes().filter(|index| self.is_new(profile, self.tool(*index).name()));
+            new.for_each(|ToolIndex(position)| set.insert(position));
+        }
+        set
     }
 
     pub(crate) fn is_disabled(&self, index: ToolIndex) -> bool {

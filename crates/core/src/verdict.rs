@@ -71,6 +71,8 @@ pub enum Code {
     ToolsetNone,
     /// L2b: it is not in the chosen toolset.
     NotInToolset,
+    /// L2b: the chosen toolset was deleted, so it holds nothing.
+    MissingReference,
     /// L2b: it is not in the toolset that the API key is pinned to.
     OutsidePin,
     /// L3: it is marked unsafe for this channel.
@@ -96,6 +98,7 @@ impl Code {
             Self::NotExposed => "not_exposed",
             Self::ToolsetNone => "toolset_none",
             Self::NotInToolset => "not_in_toolset",
+            Self::MissingReference => "missing_reference",
             Self::OutsidePin => "outside_pin",
             Self::UnsafeInChannel => "unsafe_in_channel",
             Self::NoConversation => "no_conversation",
@@ -281,6 +284,7 @@ mod tests {
             Code::NotExposed,
             Code::ToolsetNone,
             Code::NotInToolset,
+            Code::MissingReference,
             Code::OutsidePin,
             Code::UnsafeInChannel,
             Code::NoConversation,

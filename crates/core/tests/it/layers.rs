@@ -243,7 +243,7 @@ fn unknown_names_are_errors_with_close_matches_and_never_a_wider_set() {
     for (name, suggestion) in
         [("defualt", Some("default")), ("None", Some("none")), ("FULL", Some("full")), ("safe", None)]
     {
-        let Err(RequestError::UnknownToolset { suggestions, .. }) = Toolset::named(name) else {
+        let Err(RequestError::UnknownToolset { suggestions, .. }) = Toolset::named(&snapshot, name) else {
             panic!("{name} is no toolset");
         };
         assert_eq!(suggestions.first().map(String::as_str), suggestion, "{name}");
@@ -254,7 +254,7 @@ fn unknown_names_are_errors_with_close_matches_and_never_a_wider_set() {
         ("full", Toolset::Default),
         ("none", Toolset::None),
     ] {
-        assert_eq!(Toolset::named(name), Ok(toolset));
+        assert_eq!(Toolset::named(&snapshot, name), Ok(toolset));
     }
     let list = Toolset::List(vec!["read".to_owned(), "raed".to_owned()]);
     let error = resolve(&snapshot, &request(Scope { toolset: Some(list), ..Scope::default() })).unwrap_err();
