@@ -28,6 +28,15 @@ pub enum Event {
         /// The tool's name.
         name: String,
     },
+    /// A profile was made, changed or deleted.
+    ProfileChanged {
+        /// The revision of the snapshot.
+        revision: u64,
+        /// The profile's id.
+        id: String,
+        /// Its name now; absent when it was deleted.
+        name: Option<String>,
+    },
 }
 
 /// The kinds of [`Event`] by the name that an event source listens to.
@@ -40,4 +49,6 @@ impl EventKind {
     pub const RESYNC: &'static str = "resync";
     /// See [`Event::ToolChanged`].
     pub const TOOL_CHANGED: &'static str = "tool_changed";
+    /// See [`Event::ProfileChanged`].
+    pub const PROFILE_CHANGED: &'static str = "profile_changed";
 }

@@ -8,6 +8,7 @@ mod conversations;
 mod events;
 mod lists;
 mod problem;
+mod profiles;
 mod resolve;
 mod shell;
 mod tools;
@@ -19,11 +20,15 @@ pub use conversations::{Conversation, CreateConversation};
 pub use events::{Event, EventKind};
 pub use lists::{AuditEntry, Page};
 pub use problem::{FieldError, Problem};
+pub use profiles::{
+    CloneProfile, CreateProfile, EditProfileTools, FunctionsMeta, Profile, ProfileVersion, RestoreProfile,
+    ToolsetSummary, UpdateProfile,
+};
 pub use resolve::{OfferedTool, Resolve, ResolveTokens, Resolved};
 pub use shell::Boot;
 pub use tools::{Call, CallResult, DisableTool};
 
 pub use toolshelf_core::{
     Available, By, ByKind, CatalogEntry, Cause, Code, Disabled, Effect, Fix, FixAction, FixWho, Kind, Layer,
-    NotRegistered, Outcome, Role, ToolCard as Tool, Verdict, explain,
+    NewTools, NotRegistered, Outcome, Role, ToolCard as Tool, Verdict, explain,
 };

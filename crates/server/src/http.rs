@@ -15,6 +15,7 @@ mod health;
 mod origins;
 mod paging;
 mod problem;
+mod profiles;
 mod resolve;
 mod routes;
 mod tools;
@@ -64,6 +65,13 @@ fn api() -> OpenApiRouter<AppState> {
             .routes(routes!(tools::disable_tool, tools::enable_tool))
             .routes(routes!(tools::call_tool))
             .routes(routes!(resolve::resolve_request))
+            .routes(routes!(profiles::list_profiles, profiles::create_profile))
+            .routes(routes!(profiles::get_profile, profiles::update_profile, profiles::delete_profile))
+            .routes(routes!(profiles::edit_profile_tools))
+            .routes(routes!(profiles::clone_profile))
+            .routes(routes!(profiles::profile_history))
+            .routes(routes!(profiles::restore_profile))
+            .routes(routes!(profiles::list_toolsets))
             .routes(routes!(conversations::list_conversations, conversations::create_conversation))
             .routes(routes!(conversations::get_conversation, conversations::delete_conversation))
             .routes(routes!(events::listen))

@@ -47,6 +47,10 @@ pub enum Denied {
     MissingScope(KeyScope),
     /// No key may do this.
     SessionOnly,
+    /// Only the owner of the thing, or an admin.
+    OwnersOnly,
+    /// It would let other people's keys do more.
+    UsedByOthers,
 }
 
 impl Denied {
@@ -57,6 +61,8 @@ impl Denied {
             Self::AdminsOnly => "admins_only",
             Self::MissingScope(_) => "missing_scope",
             Self::SessionOnly => "session_only",
+            Self::OwnersOnly => "owners_only",
+            Self::UsedByOthers => "used_by_others",
         }
     }
 
@@ -67,6 +73,12 @@ impl Denied {
             Self::AdminsOnly => "Only admins may do this. Ask an admin of this installation.".to_owned(),
             Self::MissingScope(scope) => {
                 format!("The API key lacks the scope {}. Make a key that has it.", scope.as_str())
+            }
+            Self::OwnersOnly => {
+                "Only its owner or an admin may change this. Clone it to have one of your own.".to_owned()
+            }
+            Self::UsedByOthers => {
+                "Other people's API keys use this profile, so only an admin may add tools to it.".to_owned()
             }
             Self::SessionOnly => "API keys may not do this. Sign in with a browser.".to_owned(),
         }

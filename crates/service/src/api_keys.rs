@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use toolshelf_api::{ApiKey, CreateApiKey, CreatedApiKey, KeyScope, Page};
-use toolshelf_core::{Role, Toolset};
+use toolshelf_core::{Role, Snapshot, Toolset};
 use toolshelf_runtime::store::ApiKeyRow;
 
 use crate::Service;
@@ -11,16 +11,17 @@ use crate::audit::by_actor;
 use crate::authenticator::Actor;
 use crate::error::ServiceError;
 use crate::paging::page;
+use crate::references;
 use crate::secrets::{KEY_PREFIX, hash_token, new_token};
 use crate::times::rfc3339;
 
-fn shape(row: &ApiKeyRow, owner: &str) -> ApiKey {
+fn shape(snapshot: &Snapshot, row: &ApiKeyRow, owner: &str) -> ApiKey {
     ApiKey {
         id: row.id.clone(),
         name: row.name.clone(),
         owner: owner.to_owned(),
         scopes: row.scopes.iter().filter_map(|scope| KeyScope::parse(scope)).collect(),
-        profile: row.pinned.clone(),
+        profile: row.pinned.as_deref().map(|pinned| references::shown(snapshot, pinned)),
         expires_at: row.expires_at.map(rfc3339),
         created_at: rfc3339(row.created_at),
         revoked_at: row.revoked_at.map(rfc3339),
@@ -37,8 +38,9 @@ impl Service {
         limit: usize,
     ) -> Result<Page<ApiKey>, ServiceError> {
         let of = (actor.role() != Role::Admin).then(|| actor.user_id());
+        let snapshot = self.registry().snapshot().load()?;
         let rows = self.store().read().await?.list_api_keys(of).await?;
-        let items: Vec<ApiKey> = rows.iter().map(|(row, owner)| shape(row, owner)).collect();
+        let items: Vec<ApiKey> = rows.iter().map(|(row, owner)| shape(&snapshot, row, owner)).collect();
         page(items, |key: &ApiKey| &key.id, cursor, limit)
     }
 
@@ -73,9 +75,16 @@ impl Service {
             }
         };
         fields.finish()?;
-        if let Some(profile) = &new.profile {
-            Toolset::named(profile).map_err(|error| ServiceError::Request { error, pointer: "/profile" })?;
-        }
+        let snapshot = self.registry().snapshot().load()?;
+        let pinned = match &new.profile {
+            None => None,
+            Some(name) => {
+                let toolset = Toolset::named(&snapshot, name);
+                references::stored(
+                    &toolset.map_err(|error| ServiceError::Request { error, pointer: "/profile" })?,
+                )
+            }
+        };
 
         let token = format!("{KEY_PREFIX}{}", new_token(self.environment()));
         let row = ApiKeyRow {
@@ -84,7 +93,7 @@ impl Service {
             name: name.to_owned(),
             token_hash: hash_token(&token),
             scopes: scopes.iter().map(|scope| scope.as_str().to_owned()).collect(),
-            pinned: new.profile,
+            pinned,
             expires_at,
             created_at: self.now(),
             revoked_at: None,
@@ -94,7 +103,7 @@ impl Service {
         let detail = format!("Scopes: {}.", row.scopes.join(", "));
         unit.append_audit(&by_actor(actor, row.created_at, "api_key.created", &row.name, detail)).await?;
         unit.commit().await?;
-        Ok(CreatedApiKey { key: shape(&row, actor.username()), token })
+        Ok(CreatedApiKey { key: shape(&snapshot, &row, actor.username()), token })
     }
 
     /// Revokes a key of the actor's, or any key for an admin. Revoking twice is no error.
@@ -112,6 +121,6 @@ impl Service {
             unit.append_audit(&by_actor(actor, now, "api_key.revoked", &row.name, detail)).await?;
             unit.commit().await?;
         }
-        Ok(shape(&row, &owner))
+        Ok(shape(&*self.registry().snapshot().load()?, &row, &owner))
     }
 }

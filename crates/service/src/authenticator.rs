@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use toolshelf_api::{KeyScope, Me};
-use toolshelf_core::{Caller, Identity, KeyIdentity, Role, Toolset};
+use toolshelf_core::{Caller, Identity, KeyIdentity, Role};
 use toolshelf_runtime::store::{ApiKeyRow, UserRow};
 
 use crate::Service;
 use crate::access::Standing;
 use crate::error::ServiceError;
+use crate::references;
 use crate::secrets::{KEY_PREFIX, csrf_token, hash_token, same};
 
 /// Somebody whose identity was just proven.
@@ -147,8 +148,8 @@ fn key_identity(key: &ApiKeyRow) -> Result<KeyIdentity, ServiceError> {
     let pinned = match &key.pinned {
         None => None,
         // A pin that cannot be read must not become no pin.
-        Some(name) => Some(Toolset::named(name).map_err(|error| {
-            ServiceError::Internal(format!("the pin of the API key {} cannot be read: {error}", key.id))
+        Some(stored) => Some(references::read(stored).ok_or_else(|| {
+            ServiceError::Internal(format!("the pin of the API key {} cannot be read", key.id))
         })?),
     };
     Ok(KeyIdentity { id: key.id.as_str().into(), name: Arc::from(key.name.as_str()), pinned })

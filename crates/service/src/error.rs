@@ -52,6 +52,12 @@ pub enum ServiceError {
         /// The field that names it, as a JSON Pointer.
         pointer: &'static str,
     },
+    /// A computed toolset, such as `default`, was to be changed.
+    #[error("{0} is computed and cannot be changed. Make a profile of your own from it.")]
+    Reserved(String),
+    /// A profile had this name and was deleted.
+    #[error("The profile {0:?} was deleted.")]
+    Retired(String),
     /// A call did not run.
     #[error("the call was refused: {}", .0.code())]
     Call(CallRefused),

@@ -14,6 +14,9 @@ mod events;
 mod limits;
 mod paging;
 mod passwords;
+mod profile_edits;
+mod profiles;
+mod references;
 mod requests;
 mod secrets;
 mod sessions;
@@ -71,6 +74,8 @@ impl Service {
             snapshot = snapshot.with_disable(&state.tool, state.revision, state.disable);
         }
         let revision = unit.snapshot_revision().await?;
+        drop(unit);
+        snapshot = profiles::load(&*store, snapshot, environment.now()).await?;
         registry.snapshot().swap(snapshot.at_revision(revision));
         let inner = Inner {
             events: Events::new(environment.now().timestamp_micros()),

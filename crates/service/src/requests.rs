@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use toolshelf_api::{FieldError, Resolve};
-use toolshelf_core::{Approvals, Conversation, Pattern, Request, RequestError, Scope, Toolset};
+use toolshelf_core::{Approvals, Conversation, Pattern, Request, RequestError, Scope, Snapshot, Toolset};
 
 use crate::Service;
 use crate::authenticator::Actor;
@@ -27,7 +27,7 @@ pub struct Asked {
 
 impl Asked {
     /// Reads a resolve request; reports every field that is wrong.
-    pub fn from_resolve(resolve: Resolve) -> Result<Self, ServiceError> {
+    pub fn from_resolve(snapshot: &Snapshot, resolve: Resolve) -> Result<Self, ServiceError> {
         let mut errors = Vec::new();
         let allow = resolve.allow.map(|allow| patterns("/allow", &allow, &mut errors));
         let deny = patterns("/deny", &resolve.deny, &mut errors);
@@ -44,7 +44,7 @@ impl Asked {
         }
         let toolset = match resolve.toolset {
             None | Some(Value::Null) => None,
-            Some(Value::String(name)) => Some(Toolset::named(&name)?),
+            Some(Value::String(name)) => Some(Toolset::named(snapshot, &name)?),
             Some(Value::Array(names)) => list(&names, &mut errors).map(Toolset::List),
             Some(_) => {
                 let message = "Use the name of a toolset, or a list of tool names.".to_owned();

@@ -42,7 +42,7 @@ impl Service {
         let snapshot = self.registry().snapshot().load()?;
         let selected = match &query.toolset {
             None => None,
-            Some(name) => Some(self.selected(actor, &snapshot, named(name)?).await?),
+            Some(name) => Some(self.selected(actor, &snapshot, named(&snapshot, name)?).await?),
         };
         let start = match &query.cursor {
             None => None,
@@ -108,8 +108,8 @@ impl Service {
 
     /// Which tools a request would get, and why.
     pub async fn resolve(&self, actor: &Actor, asked: Resolve) -> Result<Resolved, ServiceError> {
-        let request = self.request(actor, Asked::from_resolve(asked)?).await?;
         let snapshot = self.registry().snapshot().load()?;
+        let request = self.request(actor, Asked::from_resolve(&snapshot, asked)?).await?;
         Ok(shape(resolve(&snapshot, &request)?))
     }
 
@@ -215,8 +215,8 @@ impl Service {
 }
 
 /// The toolset that the query parameter names.
-fn named(name: &str) -> Result<Toolset, ServiceError> {
-    Toolset::named(name).map_err(|error| ServiceError::Request { error, pointer: "toolset" })
+fn named(snapshot: &Snapshot, name: &str) -> Result<Toolset, ServiceError> {
+    Toolset::named(snapshot, name).map_err(|error| ServiceError::Request { error, pointer: "toolset" })
 }
 
 /// A tool as it is shown once this state is in force; a missing tool shows its name and state only.

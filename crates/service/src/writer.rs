@@ -1,8 +1,10 @@
 //! The snapshot writer: the one way in which what decides visibility changes.
 
+use std::sync::Arc;
+
 use futures_util::future::BoxFuture;
 use toolshelf_api::Event;
-use toolshelf_core::{Availability, Snapshot};
+use toolshelf_core::{Availability, Profile, Snapshot};
 use toolshelf_runtime::SnapshotCell;
 use toolshelf_runtime::store::{ToolStateRow, UnitOfWork};
 
@@ -20,6 +22,12 @@ pub(crate) enum Delta {
         /// The answer of its check.
         now: Availability,
     },
+    /// A profile was made or changed.
+    Profile(Arc<Profile>),
+    /// A profile was deleted.
+    ProfileGone(String),
+    /// The names that are kept, each with the profile that it leads to.
+    RetiredNames(Vec<(String, Option<Arc<str>>)>),
 }
 
 impl Delta {
@@ -29,14 +37,28 @@ impl Delta {
                 snapshot.with_disable(&state.tool, state.revision, state.disable.clone())
             }
             Self::Availability { name, now } => snapshot.with_availability(name, now.clone()),
+            Self::Profile(profile) => snapshot.with_profile(Arc::clone(profile)),
+            Self::ProfileGone(id) => snapshot.without_profile(id),
+            Self::RetiredNames(names) => snapshot.with_retired_names(names.iter().cloned()),
         }
     }
 
-    fn event(&self, snapshot: &Snapshot) -> Event {
-        let (Self::ToolState(ToolStateRow { tool: name, .. }) | Self::Availability { name, .. }) = self;
-        let index = snapshot.find(name).filter(|index| snapshot.in_catalog(*index));
-        let tool = index.map(|index| Box::new(snapshot.card(index, false)));
-        Event::ToolChanged { revision: snapshot.revision(), tool, name: name.clone() }
+    /// What to tell open tabs; nothing for what no tab shows.
+    fn event(&self, snapshot: &Snapshot) -> Option<Event> {
+        let revision = snapshot.revision();
+        match self {
+            Self::ToolState(ToolStateRow { tool: name, .. }) | Self::Availability { name, .. } => {
+                let index = snapshot.find(name).filter(|index| snapshot.in_catalog(*index));
+                let tool = index.map(|index| Box::new(snapshot.card(index, false)));
+                Some(Event::ToolChanged { revision, tool, name: name.clone() })
+            }
+            Self::Profile(profile) => {
+                let (id, name) = (profile.id.to_string(), Some(profile.name.to_string()));
+                Some(Event::ProfileChanged { revision, id, name })
+            }
+            Self::ProfileGone(id) => Some(Event::ProfileChanged { revision, id: id.clone(), name: None }),
+            Self::RetiredNames(_) => None,
+        }
     }
 }
 
@@ -102,7 +124,7 @@ impl Service {
                 next = delta.apply(&next);
             }
             let next = next.at_revision(revision);
-            let events: Vec<Event> = deltas.iter().map(|delta| delta.event(&next)).collect();
+            let events: Vec<Event> = deltas.iter().filter_map(|delta| delta.event(&next)).collect();
             cell.swap(next);
             guard.up_to_date = true;
             for event in events {

@@ -114,6 +114,12 @@ impl ApiKeys for SqliteUnit {
         self.all(statement).await?.iter().map(read_with_owner).collect()
     }
 
+    async fn repoint_api_keys(&mut self, from: &str, to: &str) -> Result<(), StoreError> {
+        let query = sqlx::query("UPDATE api_keys SET pinned = $1 WHERE pinned = $2");
+        self.execute(query.bind(to).bind(from)).await?;
+        Ok(())
+    }
+
     async fn revoke_api_key(&mut self, id: &str, at: DateTime<Utc>) -> Result<(), StoreError> {
         self.execute(
             sqlx::query("UPDATE api_keys SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL")

@@ -14,6 +14,7 @@ mod columns;
 mod conversations;
 mod files;
 mod open;
+mod profiles;
 mod sessions;
 mod setup_tokens;
 mod sqlite;

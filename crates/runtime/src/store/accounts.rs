@@ -115,6 +115,8 @@ pub trait ApiKeys {
     async fn find_api_key(&mut self, id: &str) -> Result<Option<(ApiKeyRow, String)>, StoreError>;
     /// Keys with the names of their owners, newest first: of one user, or of all.
     async fn list_api_keys(&mut self, user_id: Option<&str>) -> Result<Vec<(ApiKeyRow, String)>, StoreError>;
+    /// Pins all keys that are pinned to one toolset to another.
+    async fn repoint_api_keys(&mut self, from: &str, to: &str) -> Result<(), StoreError>;
     /// Revokes a key, unless it is revoked.
     async fn revoke_api_key(&mut self, id: &str, at: DateTime<Utc>) -> Result<(), StoreError>;
 }

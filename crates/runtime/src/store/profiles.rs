@@ -66,7 +66,11 @@ pub trait Profiles {
     async fn insert_profile(&mut self, profile: &ProfileRow) -> Result<(), StoreError>;
     /// Replaces everything but id, owner and `created_at`, if the stored revision is `expected_revision`; says whether
     /// it was. [`StoreError::Taken`] with `name` if its name is taken, in any letter case.
-    async fn update_profile(&mut self, profile: &ProfileRow, expected_revision: u64) -> Result<bool, StoreError>;
+    async fn update_profile(
+        &mut self,
+        profile: &ProfileRow,
+        expected_revision: u64,
+    ) -> Result<bool, StoreError>;
     /// Removes a profile with its history.
     async fn delete_profile(&mut self, id: &str) -> Result<(), StoreError>;
 

@@ -103,6 +103,7 @@ async fn send(sender: &mpsc::Sender<Result<SseEvent, Infallible>>, event: &Numbe
         Event::Hello { .. } => EventKind::HELLO,
         Event::Resync { .. } => EventKind::RESYNC,
         Event::ToolChanged { .. } => EventKind::TOOL_CHANGED,
+        Event::ProfileChanged { .. } => EventKind::PROFILE_CHANGED,
     };
     let event =
         SseEvent::default().event(name).id(event.id.to_string()).json_data(&event.event).map_err(|_| ())?;

@@ -115,6 +115,14 @@ impl From<ServiceError> for ApiError {
             }
             ServiceError::Invalid(errors) => Self::invalid(errors),
             ServiceError::Request { error, pointer } => from_request(error, pointer),
+            ServiceError::Reserved(name) => {
+                let detail =
+                    format!("{name} is computed and cannot be changed. Make a profile of your own from it.");
+                Self::new(StatusCode::UNPROCESSABLE_ENTITY, "reserved_name", detail)
+            }
+            ServiceError::Retired(name) => {
+                Self::new(StatusCode::GONE, "retired", format!("The profile {name:?} was deleted."))
+            }
             ServiceError::Call(refused) => from_refused(refused),
             ServiceError::RateLimited { retry_after_seconds } => Self {
                 retry_after_seconds: Some(retry_after_seconds),
@@ -155,6 +163,11 @@ fn from_request(error: RequestError, pointer: &str) -> ApiError {
     let (pointer, code, suggestions) = match error {
         RequestError::UnknownToolset { suggestions, .. } => {
             (pointer.to_owned(), "unknown_toolset", suggestions)
+        }
+        RequestError::RetiredToolset { .. } => {
+            let mut error = ApiError::new(StatusCode::GONE, "retired", detail.clone());
+            error.problem.errors = vec![FieldError { pointer: pointer.to_owned(), message: detail }];
+            return error;
         }
         RequestError::UnknownTool { position, suggestions, .. } => {
             (format!("{pointer}/{position}"), "unknown_tool", suggestions)

@@ -137,6 +137,34 @@ async fn a_database_in_use_is_copied_before_it_is_migrated() {
 }
 
 #[tokio::test]
+async fn a_database_of_the_first_version_gets_profiles_and_loses_nothing() {
+    let first = Migrator::with_migrations(MIGRATOR.iter().take(1).cloned().collect());
+    let folder = Folder::new();
+    let opened = open(&folder.database(), &first).await.unwrap();
+    put_tool(&opened, "time.now").await;
+    close(opened).await;
+
+    let opened = open(&folder.database(), &MIGRATOR).await.unwrap();
+    assert_eq!(tools(&opened).await, ["time.now"]);
+    for count in [
+        "SELECT COUNT(*) FROM profiles",
+        "SELECT COUNT(*) FROM profile_versions",
+        "SELECT COUNT(*) FROM retired_names",
+        "SELECT COUNT(*) FROM tool_sightings",
+    ] {
+        assert_eq!(
+            sqlx::query_scalar::<_, i64>(count).fetch_one(&opened.readers).await.unwrap(),
+            0,
+            "{count}"
+        );
+    }
+    close(opened).await;
+
+    let copied = with_suffix(&folder.database(), ".before-20261201010000");
+    assert_eq!(tools(&open(&copied, &first).await.unwrap()).await, ["time.now"]);
+}
+
+#[tokio::test]
 async fn a_newer_copy_takes_the_place_of_an_older_one() {
     let folder = Folder::new();
     close(open(&folder.database(), &MIGRATOR).await.unwrap()).await;

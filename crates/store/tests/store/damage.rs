@@ -8,10 +8,10 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions, Connection};
 use tempfile::TempDir;
 use toolshelf_core::Disable;
-use toolshelf_runtime::store::{Store, StoreError, ToolStateRow};
+use toolshelf_runtime::store::{ProfileVersionRow, RetiredNameRow, Store, StoreError, ToolStateRow};
 use toolshelf_store::{OpenError, SqliteStore};
 
-use crate::conformance::samples::{api_key, at, conversation, entry, hash, session, user};
+use crate::conformance::samples::{api_key, at, conversation, entry, hash, profile, session, user};
 use crate::sqlite::OnDisk;
 
 /// A store with one row in each table.
@@ -29,6 +29,17 @@ async fn filled() -> OnDisk {
     unit.put_tool_state(&ToolStateRow { tool: "t".to_owned(), disable: Some(disable), revision: 1 })
         .await
         .unwrap();
+    let profile = profile("p1", "research", "u1");
+    unit.insert_profile(&profile).await.unwrap();
+    unit.put_profile_version(&ProfileVersionRow { profile, actor: None }).await.unwrap();
+    let retired = RetiredNameRow {
+        name: "Reading".to_owned(),
+        profile_id: Some("p1".to_owned()),
+        owner_id: "u1".to_owned(),
+        until: at(1),
+    };
+    unit.put_retired_name(&retired).await.unwrap();
+    unit.add_tool_sightings(&["t".to_owned()]).await.unwrap();
     unit.commit().await.unwrap();
     on_disk
 }
@@ -57,6 +68,10 @@ async fn read_all(store: &dyn Store, area: &str) -> Result<(), StoreError> {
         "conversations" => unit.list_conversations("u1", None, 10).await.map(drop),
         "todos" => unit.list_todos("c1").await.map(drop),
         "audit" => unit.list_audit(None, 10).await.map(drop),
+        "profiles" => unit.list_profiles().await.map(drop),
+        "profile_versions" => unit.list_profile_versions("p1", None, 10).await.map(drop),
+        "retired_names" => unit.list_retired_names().await.map(drop),
+        "tool_sightings" => unit.list_tool_sightings().await.map(drop),
         other => panic!("unknown area {other}"),
     }
 }
@@ -66,6 +81,19 @@ async fn corruption<T>(result: impl Future<Output = Result<T, StoreError>>) -> S
         Err(StoreError::Corrupt(text)) => text,
         Err(other) => panic!("{other:?}"),
         Ok(_) => panic!("it was read"),
+    }
+}
+
+/// Damages one value at a time; each error must begin with what is expected.
+async fn assert_reported(cases: &[(&'static str, &str)]) {
+    let intact = filled().await;
+    for (sql, expected) in cases {
+        let area = expected.split(['.', ' ']).next().unwrap_or_default();
+        read_all(&intact.store, area).await.unwrap();
+        let on_disk = filled().await;
+        damage(&on_disk, sql).await;
+        let text = corruption(read_all(&on_disk.store, area)).await;
+        assert!(text.starts_with(expected), "{sql}: {text}");
     }
 }
 
@@ -124,15 +152,80 @@ async fn damage_is_reported_with_table_column_and_row() {
         ),
         ("UPDATE audit SET at = 9223372036854775807", "audit.at where audit.id = 1: "),
     ];
-    let intact = filled().await;
-    for (sql, expected) in cases {
-        let area = expected.split(['.', ' ']).next().unwrap_or_default();
-        read_all(&intact.store, area).await.unwrap();
-        let on_disk = filled().await;
-        damage(&on_disk, sql).await;
-        let text = corruption(read_all(&on_disk.store, area)).await;
-        assert!(text.starts_with(expected), "{sql}: {text}");
-    }
+    assert_reported(&cases).await;
+}
+
+#[tokio::test]
+async fn damage_to_profiles_is_reported_with_table_column_and_row() {
+    let cases = [
+        ("UPDATE profiles SET name = CAST(x'ff' AS TEXT)", "profiles.name where profiles.id = p1: "),
+        ("UPDATE profiles SET tools = 'web.search'", "profiles.tools where profiles.id = p1: "),
+        ("UPDATE profiles SET tools = '[\"a\", 1]'", "profiles.tools where profiles.id = p1: "),
+        ("UPDATE profiles SET tools = '[\"a\"'", "profiles.tools where profiles.id = p1: "),
+        ("UPDATE profiles SET pinned = 'null'", "profiles.pinned where profiles.id = p1: "),
+        (
+            "UPDATE profiles SET new_tools = 'Hold'",
+            "profiles.new_tools where profiles.id = p1: \"Hold\" says nothing about new tools",
+        ),
+        (
+            "UPDATE profiles SET new_tools_since = -1",
+            "profiles.new_tools_since where profiles.id = p1: -1 is out of range",
+        ),
+        ("UPDATE profiles SET revision = -1", "profiles.revision where profiles.id = p1: "),
+        (
+            "UPDATE profiles SET created_at = 9223372036854775807",
+            "profiles.created_at where profiles.id = p1: ",
+        ),
+        (
+            "UPDATE profile_versions SET tools = '{}'",
+            "profile_versions.tools where profile_versions.profile_id = p1 and profile_versions.revision = 1: ",
+        ),
+        (
+            "UPDATE profile_versions SET new_tools = ''",
+            "profile_versions.new_tools where profile_versions.profile_id = p1 and \
+             profile_versions.revision = 1: \"\" says nothing about new tools",
+        ),
+        (
+            "UPDATE profile_versions SET revision = -2",
+            "profile_versions.revision where profile_versions.profile_id = p1 and \
+             profile_versions.revision = -2: -2 is out of range",
+        ),
+        (
+            "UPDATE profile_versions SET actor = CAST(x'ff' AS TEXT)",
+            "profile_versions.actor where profile_versions.profile_id = p1 and profile_versions.revision = 1: ",
+        ),
+        (
+            "UPDATE retired_names SET until = 9223372036854775807",
+            "retired_names.until where retired_names.name_key = reading: ",
+        ),
+        (
+            "UPDATE retired_names SET profile_id = CAST(x'ff' AS TEXT)",
+            "retired_names.profile_id where retired_names.name_key = reading: ",
+        ),
+        (
+            "UPDATE tool_sightings SET sighting = -1",
+            "tool_sightings.sighting where tool_sightings.tool = t: -1 is out of range",
+        ),
+    ];
+    assert_reported(&cases).await;
+}
+
+#[tokio::test]
+async fn damaged_profiles_are_found_one_by_one_too() {
+    let on_disk = filled().await;
+    damage(&on_disk, "UPDATE profiles SET tools = ''; UPDATE profile_versions SET pinned = ''").await;
+    let mut unit = on_disk.store.read().await.unwrap();
+    assert!(corruption(unit.find_profile("p1")).await.starts_with("profiles.tools "));
+    assert!(corruption(unit.find_profile_version("p1", 1)).await.starts_with("profile_versions.pinned "));
+}
+
+#[tokio::test]
+async fn there_is_no_sighting_after_the_largest() {
+    let on_disk = filled().await;
+    damage(&on_disk, "UPDATE tool_sightings SET sighting = 9223372036854775807").await;
+    let mut unit = on_disk.store.begin().await.unwrap();
+    let text = corruption(unit.add_tool_sightings(&["new".to_owned()])).await;
+    assert!(text.starts_with("tool_sightings.sighting: "), "{text}");
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ pub(crate) mod accounts;
 pub(crate) mod api_keys;
 pub(crate) mod audit;
 pub(crate) mod conversations;
+pub(crate) mod profiles;
 pub(crate) mod samples;
 pub(crate) mod sessions;
 pub(crate) mod setup_tokens;
@@ -67,6 +68,23 @@ macro_rules! stamp {
                 many_at_once_number_without_gaps,
                 deleting_a_conversation_takes_its_todos,
                 todos_need_their_conversation,
+            }
+            profiles: {
+                profiles_are_kept_as_they_were_given,
+                a_name_is_taken_in_every_letter_case,
+                a_profile_needs_its_own_id_and_its_owner,
+                an_update_replaces_what_may_change,
+                a_stale_revision_changes_nothing,
+                an_update_to_a_taken_name_changes_nothing,
+                of_many_at_once_one_takes_the_name,
+                versions_are_kept_as_they_were_given,
+                versions_are_paged_newest_first,
+                a_version_replaces_the_one_of_its_revision,
+                a_version_needs_its_profile,
+                deleting_a_profile_takes_its_history,
+                a_retired_name_is_replaced_in_every_letter_case,
+                tools_keep_the_number_of_their_first_sighting,
+                sightings_at_once_get_numbers_without_gaps,
             }
             transactions: {
                 what_is_dropped_is_rolled_back,

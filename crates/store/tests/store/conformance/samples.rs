@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use toolshelf_core::Role;
-use toolshelf_runtime::store::{ApiKeyRow, ConversationRow, NewAudit, SessionRow, Store, UserRow};
+use toolshelf_core::{NewTools, Role};
+use toolshelf_runtime::store::{
+    ApiKeyRow, ConversationRow, NewAudit, ProfileRow, SessionRow, Store, UserRow,
+};
 
 /// A time, so many seconds after some start, with all digits that a store keeps.
 pub(crate) fn at(seconds: i64) -> DateTime<Utc> {
@@ -64,6 +66,23 @@ pub(crate) fn conversation(id: &str, user_id: &str) -> ConversationRow {
         id: id.to_owned(),
         user_id: user_id.to_owned(),
         title: format!("About {id}"),
+        revision: 1,
+        created_at: at(0),
+        updated_at: at(1),
+    }
+}
+
+/// A profile with tools that are not in the order of their names.
+pub(crate) fn profile(id: &str, name: &str, owner_id: &str) -> ProfileRow {
+    ProfileRow {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        description: format!("For {id}"),
+        owner_id: owner_id.to_owned(),
+        tools: vec!["web.search".to_owned(), "time.now".to_owned()],
+        pinned: vec!["time.now".to_owned()],
+        new_tools: NewTools::Hold,
+        new_tools_since: 2,
         revision: 1,
         created_at: at(0),
         updated_at: at(1),
