@@ -25,7 +25,7 @@ enum May {
     BrowsersOrAdminKeys,
 }
 
-const TABLE: [(&str, &str, May); 41] = [
+const TABLE: [(&str, &str, May); 51] = [
     ("GET", "/healthz", May::Anyone),
     ("GET", "/readyz", May::Anyone),
     ("GET", "/assets/{*path}", May::Anyone),
@@ -47,6 +47,16 @@ const TABLE: [(&str, &str, May); 41] = [
     ("DELETE", "/api/v1/tools/{name}/disabled", May::Admins),
     ("POST", "/api/v1/tools/{name}/call", May::Scope("call")),
     ("POST", "/api/v1/resolve", May::Scope("read")),
+    ("GET", "/api/v1/profiles", May::Scope("read")),
+    ("POST", "/api/v1/profiles", May::Scope("curate")),
+    ("GET", "/api/v1/profiles/{name}", May::Scope("read")),
+    ("PATCH", "/api/v1/profiles/{name}", May::Scope("curate")),
+    ("DELETE", "/api/v1/profiles/{name}", May::Scope("curate")),
+    ("POST", "/api/v1/profiles/{name}/tools", May::Scope("curate")),
+    ("POST", "/api/v1/profiles/{name}/clone", May::Scope("curate")),
+    ("GET", "/api/v1/profiles/{name}/history", May::Scope("read")),
+    ("POST", "/api/v1/profiles/{name}/restore", May::Scope("curate")),
+    ("GET", "/api/v1/toolsets", May::Scope("read")),
     ("GET", "/api/v1/conversations", May::Scope("read")),
     ("POST", "/api/v1/conversations", May::Scope("curate")),
     ("GET", "/api/v1/conversations/{id}", May::Scope("read")),

@@ -4,10 +4,16 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 use tokio::sync::mpsc;
-use toolshelf_tests::{Key, Process, ProcessOptions, within};
+use toolshelf_tests::{Key, Process, ProcessOptions, Session, within};
 
 async fn start(folder: &tempfile::TempDir, has_account: bool) -> Process {
     Process::start(folder.path(), has_account, ProcessOptions::default()).await
+}
+
+/// The same session with a program that was started again.
+fn admin_again(process: &Process, admin: &Session) -> Session {
+    let me = json!({"id": admin.id, "csrf_token": admin.csrf});
+    Session::new(process.nobody(), &admin.token, &me)
 }
 
 #[tokio::test]
@@ -36,12 +42,33 @@ async fn what_was_acknowledged_is_there_after_a_kill() {
     let mut process = start(&folder, true).await;
     let key = Key::new(process.address, key.id, key.token);
     assert_eq!(key.get("/api/v1/me").await.expect(200).json()["username"], "bob");
+    // Profiles are there, with the names that they had and the keys that are pinned to them.
+    let curator = admin_again(&process, &admin);
+    let new = json!({"name": "客户", "tools": ["read", "list"]});
+    curator.post("/api/v1/profiles", new).await.expect(201);
+    let pinned = curator.key_as(json!({"name": "p", "scopes": ["read"], "profile": "客户"})).await;
+    let change = json!({"name": "support", "tools": ["list"]});
+    curator.patch("/api/v1/profiles/%E5%AE%A2%E6%88%B7", change).await.expect(200);
+    process.kill().await;
+
+    let mut process = start(&folder, true).await;
+    let curator = admin_again(&process, &admin);
+    let profile = curator.get("/api/v1/profiles/%E5%AE%A2%E6%88%B7").await.expect(200).json();
+    assert_eq!((&profile["name"], &profile["tools"]), (&json!("support"), &json!(["list"])));
+    let pinned = Key::new(process.address, pinned.id, pinned.token);
+    let resolved = pinned.post("/api/v1/resolve", json!({})).await.expect(200).json();
+    assert_eq!(resolved["tools"].as_array().unwrap().len(), 1);
+    curator.delete("/api/v1/profiles/support?replacement=none").await.expect(204);
+    process.kill().await;
+
+    let mut process = start(&folder, true).await;
+    let curator = admin_again(&process, &admin);
+    curator.get("/api/v1/profiles/support").await.problem(410, "retired");
+    let pinned = Key::new(process.address, pinned.id, pinned.token);
+    let resolved = pinned.post("/api/v1/resolve", json!({})).await.expect(200).json();
+    assert_eq!(resolved["tools"], json!([]));
     // The session is there too, and so is its end.
-    let admin = toolshelf_tests::Session::new(
-        process.nobody(),
-        &admin.token,
-        &json!({"id": admin.id, "csrf_token": admin.csrf}),
-    );
+    let admin = admin_again(&process, &admin);
     admin.post("/api/v1/logout", json!({})).await.expect(204);
     process.kill().await;
     let process = start(&folder, true).await;

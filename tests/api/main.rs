@@ -17,6 +17,7 @@ mod keys;
 mod lists;
 mod login;
 mod pages;
+mod profiles;
 mod race;
 mod routing;
 mod secrets;

@@ -62,9 +62,10 @@ fn selection(
     if let (Some(pin), Some(key)) = (&compiled.pin, &compiled.request.caller().identity().key)
         && !pin.contains(index)
     {
+        let missing = matches!(pin, Selection::Missing);
         verdict.remove(Cause {
             layer: Layer::L2b,
-            code: Code::OutsidePin,
+            code: if missing { Code::MissingReference } else { Code::OutsidePin },
             by: by(ByKind::Key, &key.name),
             reason: None,
             fix: fix(FixAction::ChangeKey, tool.name(), FixWho::Owner),

@@ -138,6 +138,8 @@ fn is_invisible(character: char) -> bool {
             | '\u{FEFF}'
             | '\u{FFA0}'
             | '\u{FFF0}'..='\u{FFFB}'
+            | '\u{1BCA0}'..='\u{1BCA3}'
+            | '\u{1D173}'..='\u{1D17A}'
             | '\u{E0000}'..='\u{E0FFF}'
     )
 }

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use toolshelf_api::{ApiKey, CreateApiKey, CreatedApiKey, KeyScope, Page};
-use toolshelf_core::{Role, Snapshot, Toolset};
+use toolshelf_core::{RequestError, Role, Snapshot, Toolset};
 use toolshelf_runtime::store::ApiKeyRow;
 
 use crate::Service;
@@ -76,15 +76,9 @@ impl Service {
         };
         fields.finish()?;
         let snapshot = self.registry().snapshot().load()?;
-        let pinned = match &new.profile {
-            None => None,
-            Some(name) => {
-                let toolset = Toolset::named(&snapshot, name);
-                references::stored(
-                    &toolset.map_err(|error| ServiceError::Request { error, pointer: "/profile" })?,
-                )
-            }
-        };
+        let toolset = new.profile.as_deref().map(|name| Toolset::named(&snapshot, name)).transpose();
+        let toolset = toolset.map_err(|error| ServiceError::Request { error, pointer: "/profile" })?;
+        let pinned = toolset.as_ref().and_then(references::stored);
 
         let token = format!("{KEY_PREFIX}{}", new_token(self.environment()));
         let row = ApiKeyRow {
@@ -99,6 +93,13 @@ impl Service {
             revoked_at: None,
         };
         let mut unit = self.store().begin().await?;
+        // Its profile may have been deleted since the snapshot was read; in here nobody deletes one.
+        if let (Some(Toolset::Profile(id)), Some(name)) = (&toolset, new.profile)
+            && unit.find_profile(id).await?.is_none()
+        {
+            let error = RequestError::RetiredToolset { name };
+            return Err(ServiceError::Request { error, pointer: "/profile" });
+        }
         unit.insert_api_key(&row).await?;
         let detail = format!("Scopes: {}.", row.scopes.join(", "));
         unit.append_audit(&by_actor(actor, row.created_at, "api_key.created", &row.name, detail)).await?;

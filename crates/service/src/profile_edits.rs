@@ -36,6 +36,16 @@ impl Service {
         actor: &Actor,
         new: CreateProfile,
     ) -> Result<toolshelf_api::Profile, ServiceError> {
+        self.make_profile(actor, new, Vec::new()).await
+    }
+
+    /// The same, with those of the tools pinned that are in `pinned`.
+    async fn make_profile(
+        &self,
+        actor: &Actor,
+        new: CreateProfile,
+        pinned: Vec<String>,
+    ) -> Result<toolshelf_api::Profile, ServiceError> {
         let (author, now, id) = (actor.clone(), self.now(), self.environment().new_id());
         let id = self
             .write(move |unit, snapshot| {
@@ -52,19 +62,18 @@ impl Service {
                             );
                             Vec::new()
                         }
-                        (_, Some(tools)) => {
-                            known(snapshot, unique(tools.clone()), &[], "/tools", &mut errors)
-                        }
+                        (_, Some(tools)) => known(snapshot, tools.clone(), &[], "/tools", &mut errors),
                         (from, None) => members(snapshot, from.as_deref().unwrap_or("default"))?,
                     };
                     finish(errors)?;
+                    let pinned = pinned.into_iter().filter(|name| tools.contains(name)).collect();
                     let row = ProfileRow {
                         id: id.clone(),
                         name,
                         description,
                         owner_id: author.user_id().to_owned(),
                         tools,
-                        pinned: Vec::new(),
+                        pinned,
                         new_tools: new.new_tools.unwrap_or_default(),
                         new_tools_since: snapshot.last_sighting(),
                         revision: 1,
@@ -92,9 +101,13 @@ impl Service {
         clone: CloneProfile,
     ) -> Result<toolshelf_api::Profile, ServiceError> {
         let snapshot = self.registry().snapshot().load()?;
-        let (description, new_tools) = match find(&snapshot, name) {
-            Ok(profile) => (Some(profile.description.to_string()), Some(profile.new_tools)),
-            Err(ServiceError::Reserved(_)) => (None, None),
+        let (description, new_tools, pinned) = match find(&snapshot, name) {
+            Ok(profile) => (
+                Some(profile.description.to_string()),
+                Some(profile.new_tools),
+                profile.pinned.iter().map(ToString::to_string).collect(),
+            ),
+            Err(ServiceError::Reserved(_)) => (None, None, Vec::new()),
             Err(other) => return Err(other),
         };
         let new = CreateProfile {
@@ -104,7 +117,7 @@ impl Service {
             tools: None,
             new_tools,
         };
-        self.create_profile(actor, new).await
+        self.make_profile(actor, new, pinned).await
     }
 
     /// Changes a profile's fields.
@@ -318,6 +331,7 @@ fn unique(names: Vec<String>) -> Vec<String> {
 }
 
 /// Names of tools that were seen here once, or that the profile has already; any other is refused by its place.
+/// Repetitions are left out.
 fn known(
     snapshot: &Snapshot,
     names: Vec<String>,
@@ -338,7 +352,7 @@ fn known(
             );
         }
     }
-    names
+    unique(names)
 }
 
 /// The tools of a toolset, missing ones too.
@@ -368,21 +382,28 @@ fn with_fields(
     if let Some(description) = &change.description {
         row.description = described(description, &mut errors);
     }
+    let exact = change.tools.is_some();
     if let Some(tools) = change.tools {
-        row.tools = known(snapshot, unique(tools), &before.tools, "/tools", &mut errors);
+        row.tools = known(snapshot, tools, &before.tools, "/tools", &mut errors);
+        let included = snapshot.profile_tools(&in_force(before)).tools;
+        let is_in = |tools: &[String], name: &str| tools.iter().any(|listed| listed == name);
+        if included.iter().any(|name| !is_in(&row.tools, name) && !is_in(&before.tools, name)) {
+            // A tool that the policy let in is left out: later tools count as new.
+            row.new_tools_since = snapshot.last_sighting();
+        }
         row.pinned.retain(|name| row.tools.contains(name));
     }
     if let Some(pinned) = change.pinned {
-        row.pinned = unique(pinned);
-        for (position, name) in row.pinned.iter().enumerate() {
+        for (position, name) in pinned.iter().enumerate() {
             if !row.tools.contains(name) {
                 refuse(&mut errors, &format!("/pinned/{position}"), format!("{name} is not in the profile."));
             }
         }
+        row.pinned = unique(pinned);
     }
     if let Some(new_tools) = change.new_tools.filter(|new_tools| *new_tools != before.new_tools) {
         // What the old policy let in stays in; the new one is about tools from now on.
-        if before.new_tools == NewTools::Include && row.tools == before.tools {
+        if before.new_tools == NewTools::Include && !exact {
             row.tools =
                 snapshot.profile_tools(&in_force(before)).tools.iter().map(ToString::to_string).collect();
         }
@@ -399,14 +420,14 @@ fn with_tools(
     edit: EditProfileTools,
 ) -> Result<ProfileRow, ServiceError> {
     let mut errors = Vec::new();
-    let (add, remove) = (unique(edit.add), unique(edit.remove));
+    let EditProfileTools { add, remove } = edit;
     for (position, name) in add.iter().enumerate() {
         if remove.contains(name) {
             refuse(&mut errors, &format!("/add/{position}"), format!("{name} is in both lists."));
         }
     }
     // To remove what is not in is no error, so only names that were never heard of are.
-    known(snapshot, remove.clone(), &before.tools, "/remove", &mut errors);
+    let remove = known(snapshot, remove, &before.tools, "/remove", &mut errors);
     let add = known(snapshot, add, &before.tools, "/add", &mut errors);
     finish(errors)?;
 

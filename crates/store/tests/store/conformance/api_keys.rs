@@ -63,6 +63,44 @@ pub(crate) async fn a_key_is_revoked_once(store: Arc<dyn Store>) {
     assert_eq!(second.revoked_at, None);
 }
 
+pub(crate) async fn keys_of_one_pin_are_pinned_to_another(store: Arc<dyn Store>) {
+    with_users(&store, &[user("u1", "Anna"), user("u2", "Bert")]).await;
+    let pinned = |number, owner, pin: Option<&str>| ApiKeyRow {
+        pinned: pin.map(str::to_owned),
+        ..api_key(number, owner)
+    };
+    let mut unit = store.begin().await.unwrap();
+    for key in [
+        pinned(1, "u1", Some("profile:a")),
+        ApiKeyRow { revoked_at: Some(at(7)), ..pinned(2, "u2", Some("profile:a")) },
+        pinned(3, "u1", Some("profile:A")),
+        pinned(4, "u1", Some("profile:ab")),
+        pinned(5, "u1", None),
+        pinned(6, "u1", Some("none")),
+    ] {
+        unit.insert_api_key(&key).await.unwrap();
+    }
+    unit.repoint_api_keys("profile:a", "default").await.unwrap();
+    unit.repoint_api_keys("profile:nobody", "default").await.unwrap();
+    unit.commit().await.unwrap();
+
+    let mut unit = store.read().await.unwrap();
+    for (number, expected) in [
+        (1, Some("default")),
+        (2, Some("default")),
+        (3, Some("profile:A")),
+        (4, Some("profile:ab")),
+        (5, None),
+        (6, Some("none")),
+    ] {
+        let (key, _) = unit.find_api_key(&format!("key-{number}")).await.unwrap().unwrap();
+        assert_eq!(key.pinned.as_deref(), expected, "{number}");
+        // Nothing else of it changes.
+        assert_eq!(key.scopes, api_key(1, "u1").scopes);
+        assert_eq!(key.revoked_at, (number == 2).then(|| at(7)));
+    }
+}
+
 pub(crate) async fn a_token_belongs_to_one_key(store: Arc<dyn Store>) {
     with_users(&store, &[user("u1", "Anna")]).await;
     let mut unit = store.begin().await.unwrap();

@@ -48,6 +48,7 @@ macro_rules! stamp {
                 keys_are_kept_as_they_were_given,
                 keys_are_listed_newest_first,
                 a_key_is_revoked_once,
+                keys_of_one_pin_are_pinned_to_another,
                 a_token_belongs_to_one_key,
             }
             setup_tokens: {
