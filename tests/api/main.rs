@@ -21,5 +21,6 @@ mod race;
 mod routing;
 mod secrets;
 mod setup;
+mod standing;
 mod users;
 mod web_fetch;

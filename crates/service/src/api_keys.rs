@@ -1,6 +1,6 @@
 //! API keys.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, Datelike as _, Utc};
 use toolshelf_api::{ApiKey, CreateApiKey, CreatedApiKey, KeyScope, Page};
 use toolshelf_core::{Role, Toolset};
 use toolshelf_runtime::store::ApiKeyRow;
@@ -62,9 +62,12 @@ impl Service {
         }
         let expires_at = match new.expires_at.as_deref().map(DateTime::parse_from_rfc3339) {
             None => None,
-            Some(Ok(at)) if at > self.now() => Some(at.with_timezone(&Utc)),
+            // A later year is not RFC 3339 any more.
+            Some(Ok(at)) if at > self.now() && at.with_timezone(&Utc).year() <= 9999 => {
+                Some(at.with_timezone(&Utc))
+            }
             Some(Ok(_)) => {
-                fields.refuse("/expires_at", "Use a time that is still to come.");
+                fields.refuse("/expires_at", "Use a time that is still to come, before the year 10000.");
                 None
             }
             Some(Err(_)) => {
@@ -89,7 +92,7 @@ impl Service {
             created_at: self.now(),
             revoked_at: None,
         };
-        let mut unit = self.store().begin().await?;
+        let mut unit = self.begin_for(actor).await?;
         unit.insert_api_key(&row).await?;
         let detail = format!("Scopes: {}.", row.scopes.join(", "));
         unit.append_audit(&by_actor(actor, row.created_at, "api_key.created", &row.name, detail)).await?;
@@ -99,7 +102,7 @@ impl Service {
 
     /// Revokes a key of the actor's, or any key for an admin. Revoking twice is no error.
     pub async fn revoke_api_key(&self, actor: &Actor, id: &str) -> Result<ApiKey, ServiceError> {
-        let mut unit = self.store().begin().await?;
+        let mut unit = self.begin_for(actor).await?;
         let found = unit.find_api_key(id).await?;
         // Another user's key answers like one that does not exist.
         let visible = found.filter(|(row, _)| actor.role() == Role::Admin || row.user_id == actor.user_id());
@@ -111,6 +114,7 @@ impl Service {
             let detail = format!("It was {owner}'s.");
             unit.append_audit(&by_actor(actor, now, "api_key.revoked", &row.name, detail)).await?;
             unit.commit().await?;
+            self.accounts_changed();
         }
         Ok(shape(&row, &owner))
     }
