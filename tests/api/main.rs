@@ -22,5 +22,6 @@ mod routing;
 mod secrets;
 mod setup;
 mod standing;
+mod todos;
 mod users;
 mod web_fetch;

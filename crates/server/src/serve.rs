@@ -43,8 +43,9 @@ pub struct Server {
 pub async fn start(config: Config, environment: Environment) -> anyhow::Result<Server> {
     let data = open_data_folder(&config.data)?;
     let store = Arc::new(SqliteStore::open(&data.join("toolshelf.db")).await?);
+    let workspaces = Workspaces::open(&data.join("workspaces"))?;
     let builtins = Builtins {
-        workspaces: Workspaces::open(&data.join("workspaces"))?,
+        workspaces: workspaces.clone(),
         web: WebClient::new(WebConfig {
             allowed_hosts: config.web_allowed_hosts.clone(),
             ..WebConfig::default()
@@ -69,6 +70,7 @@ pub async fn start(config: Config, environment: Environment) -> anyhow::Result<S
         service,
         environment,
         assets: Arc::new(Assets::load()),
+        workspaces,
         origins: Arc::new(origins),
         stopping: CancellationToken::new(),
     };
@@ -122,7 +124,7 @@ pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
     }
     if remote && !tls {
         tracing::warn!(
-            "other machines can connect without TLS, and passwords can be read on the way; put a proxy with TLS in front and set server.public_url"
+            "other machines can connect without TLS, and passwords can be read on the way; put a proxy with TLS in front. Until server.public_url is set, requests to any name but a loopback one are refused"
         );
     }
     let stopping = server.stopping();

@@ -125,6 +125,7 @@ impl Service {
             tools: snapshot.catalog().map(|index| snapshot.card(index, false)).collect(),
             verdicts: resolution.verdicts,
             not_registered: resolution.not_registered,
+            workspace: None,
         })
     }
 

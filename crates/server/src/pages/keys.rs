@@ -185,10 +185,10 @@ async fn page(state: &AppState, actor: &Actor, shown: Shown) -> Result<Response,
 /// What a scope is for. The form offers only scopes that open something in this version.
 fn label(scope: KeyScope) -> Option<&'static str> {
     match scope {
-        KeyScope::Read => Some("read the catalog, and ask which tools a request would get"),
-        KeyScope::Curate => Some("make and delete conversations"),
-        KeyScope::Call => Some("call tools"),
-        KeyScope::Admin => Some("disable tools for everyone and manage people; admins only"),
+        KeyScope::Read => Some("the catalog, and which tools a request would get"),
+        KeyScope::Curate => Some("its own conversations"),
+        KeyScope::Call => Some("any tool that its owner may call"),
+        KeyScope::Admin => Some("disabling tools for everyone, and people; admins only"),
         KeyScope::Approve | KeyScope::Mcp => None,
     }
 }

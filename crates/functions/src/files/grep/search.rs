@@ -20,9 +20,9 @@ const LINE_CHARS: usize = 400;
 /// How many characters of a long line are shown before its match.
 const BEFORE_MATCH: usize = 100;
 /// The most bytes of a line that are searched. One line cannot be cancelled, so it has to end.
-const MAX_LINE: usize = 1_000_000;
-/// How many lines are searched between two questions whether anybody still waits.
-const LINES_PER_QUESTION: u64 = 4_096;
+const MAX_LINE: usize = 64 * 1024;
+/// How many bytes are searched between two questions whether anybody still waits.
+const BYTES_PER_QUESTION: usize = 64 * 1024;
 
 /// What was found.
 pub(super) struct Output<'a> {
@@ -95,12 +95,16 @@ pub(super) fn search(
     let mut after = 0;
     let mut last_shown = 0_u64;
     let mut any = false;
+    let mut unasked = 0;
     let lines = text.strip_suffix(b"\n").unwrap_or(text).split(|byte| *byte == b'\n');
     for (number, line) in (1_u64..).zip(lines) {
         if text.is_empty() {
             break;
         }
-        if number % LINES_PER_QUESTION == 0 {
+        // An empty line is not free either.
+        unasked += line.len() + 1;
+        if unasked >= BYTES_PER_QUESTION {
+            unasked = 0;
             go_on(cancel)?;
         }
         let mut line = line.strip_suffix(b"\r").unwrap_or(line);
