@@ -5,6 +5,7 @@ mod account;
 mod audit;
 mod bodies;
 mod calls;
+mod connections;
 mod contract;
 mod conversations;
 mod cross_site;

@@ -24,8 +24,6 @@ use crate::state::AppState;
 /// How often checks are asked again and sessions that ended are forgotten.
 const CHECKS_EVERY: Duration = Duration::from_secs(5);
 const TIDY_EVERY: Duration = Duration::from_hours(1);
-/// How long requests may take to finish when the server stops.
-const GRACE: Duration = Duration::from_secs(10);
 
 /// A server that listens.
 pub struct Server {
@@ -95,15 +93,7 @@ impl Server {
         let stopping = self.state.stopping.clone();
         let tasks = TaskTracker::new();
         tasks.spawn(keep_house(self.state.service.clone(), stopping.clone()));
-        let app = crate::http::router(self.state).into_make_service_with_connect_info::<SocketAddr>();
-        let serving =
-            axum::serve(self.listener, app).with_graceful_shutdown(stopping.clone().cancelled_owned());
-        let serving = tokio::spawn(serving.into_future());
-        let abort = serving.abort_handle();
-        tokio::select! {
-            ended = serving => ended??,
-            () = async { stopping.cancelled().await; tokio::time::sleep(GRACE).await } => abort.abort(),
-        }
+        crate::accept::serve(self.listener, crate::http::router(self.state), stopping.clone()).await;
         stopping.cancel();
         tasks.close();
         tasks.wait().await;

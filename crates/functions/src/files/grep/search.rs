@@ -19,9 +19,10 @@ const MAX_CHARS: usize = 18_500;
 const LINE_CHARS: usize = 400;
 /// How many characters of a long line are shown before its match.
 const BEFORE_MATCH: usize = 100;
-/// The most bytes of a line that are searched. One line cannot be cancelled, so it has to end.
-const MAX_LINE: usize = 64 * 1024;
-/// How many bytes are searched between two questions whether anybody still waits.
+/// The most bytes of a line that are searched. One line cannot be cancelled, so it has to end soon.
+pub(super) const MAX_LINE: usize = 64 * 1024;
+/// How many bytes are searched between two questions whether anybody still waits. Bytes and not lines,
+/// because the time that a line takes grows with its length.
 const BYTES_PER_QUESTION: usize = 64 * 1024;
 
 /// What was found.
@@ -190,4 +191,38 @@ fn row(name: &str, number: u64, mark: char, line: &[u8], match_start: usize) -> 
     // Writing to a string cannot fail.
     let _ = writeln!(row);
     row
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use serde_json::json;
+    use tokio_util::sync::CancellationToken;
+
+    use super::super::{Arguments, pattern::compile};
+    use super::{Output, search};
+
+    /// The numbers of the lines that were found before a search that nobody waits for ended, and whether it ended
+    /// early.
+    fn abandoned(text: &str) -> (Vec<u64>, bool) {
+        let arguments: Arguments = serde_json::from_value(json!({"pattern": "hit", "limit": 1_000})).unwrap();
+        let regex = compile("hit", false).unwrap();
+        let mut output = Output::new(&arguments);
+        let cancel = CancellationToken::new();
+        cancel.cancel();
+        let result = search(&regex, Path::new("a"), text.as_bytes(), &mut output, &cancel);
+        let lines = output.found.iter().map(|found| found["line"].as_u64().unwrap()).collect();
+        (lines, result.is_err())
+    }
+
+    #[test]
+    fn a_search_ends_after_few_bytes_when_nobody_waits() {
+        // Long lines are few, and each takes long.
+        assert_eq!(abandoned(&format!("hit\n{}\nhit", "x".repeat(70_000))), (vec![1], true));
+        // Short and empty lines count by their bytes too.
+        assert_eq!(abandoned(&format!("hit{}hit", "\n".repeat(70_000))), (vec![1], true));
+        // A text below the step is searched whole.
+        assert_eq!(abandoned("hit\nhit\n"), (vec![1, 2], false));
+    }
 }
