@@ -1,4 +1,5 @@
 //! An ended session, a revoked key and a disabled user stop what is under way, too.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};

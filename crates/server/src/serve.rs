@@ -62,7 +62,7 @@ pub async fn start(config: Config, environment: Environment) -> anyhow::Result<S
         .await
         .with_context(|| format!("cannot listen on {}; choose another port with --listen", config.listen))?;
     let address = listener.local_addr()?;
-    let origins = Origins::new(address, config.public_url.as_ref(), config.trusted_proxies.clone());
+    let origins = Origins::new(address, config.public_url.as_ref(), &config.trusted_proxies);
     let setup_token = service.new_setup_token().await?;
     let state = AppState {
         service,

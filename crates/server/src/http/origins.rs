@@ -21,7 +21,7 @@ struct Public {
 }
 
 impl Origins {
-    pub(crate) fn new(listen: SocketAddr, public_url: Option<&Url>, trusted_proxies: Vec<IpAddr>) -> Self {
+    pub(crate) fn new(listen: SocketAddr, public_url: Option<&Url>, trusted_proxies: &[IpAddr]) -> Self {
         let public = public_url.map(|url| {
             let origin = url.origin().ascii_serialization();
             let authority = origin.split("://").nth(1).unwrap_or_default().to_owned();
@@ -132,7 +132,7 @@ mod tests {
 
     fn origins(public: Option<&str>) -> Origins {
         let public = public.map(|text| text.parse().unwrap());
-        Origins::new("127.0.0.1:7717".parse().unwrap(), public.as_ref(), vec!["10.0.0.1".parse().unwrap()])
+        Origins::new("127.0.0.1:7717".parse().unwrap(), public.as_ref(), &["10.0.0.1".parse().unwrap()])
     }
 
     #[test]
@@ -143,7 +143,7 @@ mod tests {
             ("[::]:7717", "http://[::1]:7717"),
             ("192.0.2.1:80", "http://192.0.2.1:80"),
         ] {
-            assert_eq!(Origins::new(listen.parse().unwrap(), None, vec![]).shown(), shown);
+            assert_eq!(Origins::new(listen.parse().unwrap(), None, &[]).shown(), shown);
         }
         assert_eq!(origins(Some("https://tools.example")).shown(), "https://tools.example");
     }
