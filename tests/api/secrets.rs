@@ -8,7 +8,7 @@ use toolshelf_tests::{PASSWORD, Process, ProcessOptions};
 async fn no_secret_is_logged_or_answered_twice() {
     const NEW_PASSWORD: &str = "a second long password";
     let folder = Process::folder();
-    let options = ProcessOptions { log: Some("trace") };
+    let options = ProcessOptions { log: Some("trace"), ..ProcessOptions::default() };
     let process = Process::start(folder.path(), false, options).await;
     let setup_token = process.setup_token.clone().unwrap();
     let nobody = process.nobody();

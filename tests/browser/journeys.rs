@@ -44,6 +44,28 @@ async fn from_the_set_up_link_to_a_tried_tool() {
 }
 
 #[tokio::test]
+async fn the_first_search_of_a_new_user_finds_something_and_shows_it() {
+    let app = TestApp::start().await;
+    let chromium = Chromium::start().await;
+    chromium.set_up(&app).await;
+    for (width, height) in [(1280, 900), (390, 844)] {
+        chromium.resize(width, height).await;
+        chromium.open(&app, "/functions/grep").await;
+        chromium.wait_for("#tab-try").await;
+        chromium.click("#tab-try").await;
+        // As the first screen of the README says: a word, and Enter.
+        chromium.fill("#argument-0", "folder\u{E007}").await;
+        let answer = "document.querySelector('[data-testid=result]')";
+        chromium.until(&format!("{answer}.textContent.includes('welcome.md:3:')")).await;
+        chromium.until(&format!("{answer}.getBoundingClientRect().top < innerHeight - 40")).await;
+        let place = chromium.text(".try-place").await;
+        assert!(place.contains("workspaces"), "{place}");
+    }
+    chromium.close().await;
+    app.stop().await;
+}
+
+#[tokio::test]
 async fn a_tool_disabled_in_one_tab_is_struck_in_the_other_and_refused_when_called() {
     let app = TestApp::start().await;
     let admins = Chromium::start().await;

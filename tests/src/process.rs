@@ -18,6 +18,8 @@ use crate::client::Client;
 pub struct ProcessOptions {
     /// What the log says, as in `TOOLSHELF_LOG`.
     pub log: Option<&'static str>,
+    /// How many files it may open, as in `ulimit -n`.
+    pub files: Option<u32>,
 }
 
 /// The real program, listening. It is killed when this is dropped.
@@ -47,7 +49,10 @@ impl Process {
     /// Starts the program on a data folder and waits until it listens. `has_account` says whether the folder has an
     /// account, because then no set-up line follows.
     pub async fn start(data: &Path, has_account: bool, options: ProcessOptions) -> Self {
-        let mut command = command();
+        let mut command = match options.files {
+            Some(files) => command_with_files(files),
+            None => command(),
+        };
         command.arg("serve").args(["--listen", "127.0.0.1:0", "--data"]).arg(data);
         if let Some(log) = options.log {
             command.env("TOOLSHELF_LOG", log);
@@ -153,6 +158,15 @@ impl Process {
 /// The program, in a folder without a configuration file, and without configuration in its environment.
 fn command() -> Command {
     let mut command = Command::new(program());
+    command.env_clear().current_dir("/").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.kill_on_drop(true);
+    command
+}
+
+/// The same with a limit of open files. The shell becomes the program, so its id is the program's.
+fn command_with_files(files: u32) -> Command {
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", &format!("ulimit -n {files} && exec \"$0\" \"$@\"")]).arg(program());
     command.env_clear().current_dir("/").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.kill_on_drop(true);
     command

@@ -21,4 +21,7 @@ pub struct Boot {
     pub verdicts: Vec<Verdict>,
     /// Tools that did not enter the registry.
     pub not_registered: Vec<NotRegistered>,
+    /// The folder on the server that holds the files of whoever is signed in; for admins only, who may know where the
+    /// data folder is.
+    pub workspace: Option<String>,
 }

@@ -13,6 +13,11 @@ use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _};
 /// The most characters of a user id. Ids are UUIDs; this leaves room and stays below what a file name may have.
 const MAX_ID: usize = 128;
 
+const WELCOME_FILE: &str = "welcome.md";
+const WELCOME: &str = "# Your workspace\n\n\
+    The file functions `read`, `list`, `glob` and `grep` see this folder and nothing else.\n\
+    Put files here to work on them, and delete this one when you like.\n";
+
 /// The folder of all workspaces, one for each user.
 ///
 /// Everything below is reached through handles of folders, never through paths of the whole machine, so a path
@@ -48,6 +53,18 @@ impl Workspaces {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(root).map_err(WorkspaceError::Root)?;
         let folder = Dir::open_ambient_dir(root, ambient_authority()).map_err(WorkspaceError::Root)?;
         Ok(Self { inner: Arc::new(Inner { path: root.to_owned(), folder }) })
+    }
+
+    /// Makes a user's workspace with a first file in it, unless there is one; returns where it is.
+    ///
+    /// A new workspace is not empty, so that the first search finds something and says where to put files.
+    pub fn prepare(&self, user_id: &str) -> Result<PathBuf, WorkspaceError> {
+        let is_new = self.inner.folder.symlink_metadata(user_id).is_err();
+        let workspace = self.of(user_id)?;
+        if is_new {
+            workspace.write(WELCOME_FILE, WELCOME).map_err(WorkspaceError::Workspace)?;
+        }
+        Ok(self.inner.path.join(user_id))
     }
 
     /// Opens a user's workspace, and makes it when it is absent.

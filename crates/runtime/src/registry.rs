@@ -1,5 +1,8 @@
 //! The registry of functions, and the one pipeline in which a tool runs.
 
+mod arguments;
+mod bound;
+
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
@@ -14,6 +17,8 @@ use toolshelf_core::{
     authorize_call,
 };
 
+use self::arguments::{refused, with_integers};
+use self::bound::bounded;
 use crate::function::{CallContext, Function, FunctionError, FunctionSpec};
 use crate::output::{ToolReturn, cap};
 use crate::snapshot_cell::{SnapshotCell, Unready};
@@ -194,6 +199,7 @@ impl Registry {
             authorize_call(&now, request, name).map_err(CallRefused::Refused)?;
         }
         registered.validate(&arguments)?;
+        let arguments = with_integers(arguments);
 
         let spec = &registered.function.spec;
         let cancel = CancellationToken::new();
@@ -207,7 +213,10 @@ impl Registry {
         let body = catch_unwind(AssertUnwindSafe(|| registered.function.start(context, arguments)));
         let body = match body {
             Ok(Ok(body)) => body,
-            Ok(Err(message)) => {
+            Ok(Err(reason)) => {
+                // An author's mistake. The reason may repeat arguments, so it is not for the log.
+                tracing::warn!(tool = name, "The schema of a tool allows what its argument type refuses.");
+                let message = refused(&reason);
                 return Err(CallRefused::InvalidInput(vec![ArgumentError {
                     pointer: String::new(),
                     message,
@@ -233,10 +242,7 @@ impl Registry {
             ),
             Ok(Ok(Ok(output))) => Invoked {
                 code: output.is_error.then_some("execution_failed"),
-                output: ToolReturn {
-                    text: cap(output.text, spec.max_result_chars, spec.head_ratio),
-                    ..output
-                },
+                output: bounded(output, spec),
                 duration,
                 snapshot_revision: revision,
             },

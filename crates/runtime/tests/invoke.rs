@@ -171,6 +171,136 @@ async fn results_are_cut_to_the_authors_limit() {
 }
 
 #[tokio::test]
+async fn data_above_a_megabyte_is_left_out_and_that_is_said() {
+    #[derive(Deserialize, JsonSchema)]
+    struct Sized {
+        text: String,
+        bytes: usize,
+    }
+    let registry = build(Registry::builder().function(
+        FunctionSpec { max_result_chars: 500, ..FunctionSpec::new("sized", "test", "Returns much.") },
+        |_, Sized { text, bytes }| async move {
+            // The quotes around a JSON text are two bytes.
+            Ok(ToolReturn { text, data: Some("x".repeat(bytes - 2).into()), is_error: false })
+        },
+    ));
+    let notice = "[The structured data was left out, because it is larger than 1 MB.]";
+    for (text, bytes, expected) in [
+        ("fits", 1_000_000, "fits".to_owned()),
+        ("not", 1_000_001, format!("not\n\n{notice}")),
+        ("", 1_000_001, notice.to_owned()),
+    ] {
+        let arguments = object(json!({"text": text, "bytes": bytes}));
+        let output = registry.invoke(&request(Scope::default()), "sized", arguments).await.unwrap().output;
+        assert_eq!((output.text, output.data.is_some()), (expected, bytes == 1_000_000));
+    }
+    let arguments = object(json!({"text": "x".repeat(10_000), "bytes": 2_000_000}));
+    let output = registry.invoke(&request(Scope::default()), "sized", arguments).await.unwrap().output;
+    assert!(output.text.chars().count() <= 500 && output.text.ends_with(notice), "{}", output.text);
+    assert!(output.text.contains("of 10,000 characters left out"), "{}", output.text);
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Numbers {
+    count: usize,
+    #[serde(default)]
+    ratio: f64,
+    #[serde(default)]
+    nested: Vec<std::collections::BTreeMap<String, i64>>,
+}
+
+fn numbers() -> Registry {
+    build(Registry::builder().function(
+        FunctionSpec::new("numbers", "test", "Repeats numbers."),
+        |_, Numbers { count, ratio, nested }: Numbers| async move {
+            Ok(format!("{count} {ratio:?} {nested:?}").into())
+        },
+    ))
+}
+
+#[tokio::test]
+async fn whole_numbers_are_integers_however_they_are_written() {
+    let registry = numbers();
+    for (arguments, expected) in [
+        (r#"{"count": 1e2}"#, "100 0.0 []"),
+        (r#"{"count": 3.0, "ratio": 3.0}"#, "3 3.0 []"),
+        (r#"{"count": 3, "ratio": 3.5}"#, "3 3.5 []"),
+        (r#"{"count": 0, "ratio": 1e300}"#, "0 1e300 []"),
+        (r#"{"count": 9e18, "nested": [{"a": -2.0}]}"#, "9000000000000000000 0.0 [{\"a\": -2}]"),
+        (
+            r#"{"count": 0, "nested": [{"a": -9223372036854775808.0}]}"#,
+            "0 0.0 [{\"a\": -9223372036854775808}]",
+        ),
+    ] {
+        let arguments = serde_json::from_str(arguments).unwrap();
+        let invoked = registry.invoke(&request(Scope::default()), "numbers", arguments).await.unwrap();
+        assert_eq!(invoked.output.text, expected);
+    }
+}
+
+#[tokio::test]
+async fn numbers_that_do_not_fit_are_refused_without_words_of_rust() {
+    let registry = numbers();
+    for (arguments, pointer, message) in [
+        (r#"{"count": 3.5}"#, "/count", "integer"),
+        (r#"{"count": 1e300}"#, "", "is outside of what the tool can take."),
+        (r#"{"count": 0, "nested": [{"a": 9223372036854775808}]}"#, "", "The number 9223372036854775808 is"),
+    ] {
+        let arguments = serde_json::from_str(arguments).unwrap();
+        let refused = registry.invoke(&request(Scope::default()), "numbers", arguments).await.unwrap_err();
+        let CallRefused::InvalidInput(errors) = refused else { panic!("{refused:?}") };
+        assert_eq!((errors.len(), errors[0].pointer.as_str()), (1, pointer));
+        let text = &errors[0].message;
+        assert!(text.contains(message), "{text}");
+        for word in ["usize", "i64", "u64", "f64", "floating point", "expected"] {
+            assert!(!text.contains(word), "{text}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_only_the_argument_type_refuses_is_said_without_its_name() {
+    #[derive(Debug)]
+    struct Even;
+
+    impl<'de> Deserialize<'de> for Even {
+        fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            let text = String::deserialize(deserializer)?;
+            if text.len() % 2 == 0 { Ok(Self) } else { Err(serde::de::Error::custom("struct Even")) }
+        }
+    }
+
+    impl JsonSchema for Even {
+        fn schema_name() -> std::borrow::Cow<'static, str> {
+            "Even".into()
+        }
+
+        fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+            String::json_schema(generator)
+        }
+    }
+
+    #[derive(Deserialize, JsonSchema)]
+    struct Texts {
+        text: Even,
+    }
+
+    let registry = build(Registry::builder().function(
+        FunctionSpec::new("even", "test", "Takes texts of an even length."),
+        |_, Texts { text }: Texts| async move { Ok(format!("{text:?}").into()) },
+    ));
+    let call = async |text: &str| {
+        let arguments = object(json!({"text": text}));
+        registry.invoke(&request(Scope::default()), "even", arguments).await
+    };
+    assert!(call("ab").await.is_ok());
+    let CallRefused::InvalidInput(errors) = call("abc").await.unwrap_err() else { panic!("wrong stage") };
+    assert!(errors[0].message.starts_with("The tool cannot read the arguments"), "{errors:?}");
+    assert!(!errors[0].message.contains("Even"), "{errors:?}");
+}
+
+#[tokio::test]
 async fn dropping_a_call_cancels_work_on_other_threads() {
     let (sender, receiver) = tokio::sync::oneshot::channel();
     let sender = std::sync::Mutex::new(Some(sender));

@@ -97,7 +97,10 @@ fn serve(args: &ServeArgs) -> anyhow::Result<()> {
         // Two of these run queries and files; the default of 512 would only serve to fill the memory.
         .max_blocking_threads(32)
         .build()?;
-    runtime.block_on(crate::serve::run(config))
+    let ended = runtime.block_on(crate::serve::run(config));
+    // A search on another thread may take a while to notice that nobody waits; the program does not wait for it.
+    runtime.shutdown_timeout(std::time::Duration::from_secs(2));
+    ended
 }
 
 /// Prints a line for whoever started the program.

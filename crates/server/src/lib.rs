@@ -3,6 +3,7 @@
 //! The adapters meet here: the store, the built-in functions and the web framework. What is decided, is decided in
 //! `toolshelf-service` and `toolshelf-core`.
 
+mod accept;
 mod assets;
 mod cli;
 mod config;

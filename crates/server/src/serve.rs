@@ -24,8 +24,6 @@ use crate::state::AppState;
 /// How often checks are asked again and sessions that ended are forgotten.
 const CHECKS_EVERY: Duration = Duration::from_secs(5);
 const TIDY_EVERY: Duration = Duration::from_hours(1);
-/// How long requests may take to finish when the server stops.
-const GRACE: Duration = Duration::from_secs(10);
 
 /// A server that listens.
 pub struct Server {
@@ -43,8 +41,9 @@ pub struct Server {
 pub async fn start(config: Config, environment: Environment) -> anyhow::Result<Server> {
     let data = open_data_folder(&config.data)?;
     let store = Arc::new(SqliteStore::open(&data.join("toolshelf.db")).await?);
+    let workspaces = Workspaces::open(&data.join("workspaces"))?;
     let builtins = Builtins {
-        workspaces: Workspaces::open(&data.join("workspaces"))?,
+        workspaces: workspaces.clone(),
         web: WebClient::new(WebConfig {
             allowed_hosts: config.web_allowed_hosts.clone(),
             ..WebConfig::default()
@@ -63,12 +62,13 @@ pub async fn start(config: Config, environment: Environment) -> anyhow::Result<S
         .await
         .with_context(|| format!("cannot listen on {}; choose another port with --listen", config.listen))?;
     let address = listener.local_addr()?;
-    let origins = Origins::new(address, config.public_url.as_ref(), config.trusted_proxies.clone());
+    let origins = Origins::new(address, config.public_url.as_ref(), &config.trusted_proxies);
     let setup_token = service.new_setup_token().await?;
     let state = AppState {
         service,
         environment,
         assets: Arc::new(Assets::load()),
+        workspaces,
         origins: Arc::new(origins),
         stopping: CancellationToken::new(),
     };
@@ -93,15 +93,7 @@ impl Server {
         let stopping = self.state.stopping.clone();
         let tasks = TaskTracker::new();
         tasks.spawn(keep_house(self.state.service.clone(), stopping.clone()));
-        let app = crate::http::router(self.state).into_make_service_with_connect_info::<SocketAddr>();
-        let serving =
-            axum::serve(self.listener, app).with_graceful_shutdown(stopping.clone().cancelled_owned());
-        let serving = tokio::spawn(serving.into_future());
-        let abort = serving.abort_handle();
-        tokio::select! {
-            ended = serving => ended??,
-            () = async { stopping.cancelled().await; tokio::time::sleep(GRACE).await } => abort.abort(),
-        }
+        crate::accept::serve(self.listener, crate::http::router(self.state), stopping.clone()).await;
         stopping.cancel();
         tasks.close();
         tasks.wait().await;
@@ -122,7 +114,7 @@ pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
     }
     if remote && !tls {
         tracing::warn!(
-            "other machines can connect without TLS, and passwords can be read on the way; put a proxy with TLS in front and set server.public_url"
+            "other machines can connect without TLS, and passwords can be read on the way; put a proxy with TLS in front. Until server.public_url is set, requests to any name but a loopback one are refused"
         );
     }
     let stopping = server.stopping();

@@ -51,6 +51,8 @@ pub enum Denied {
     OwnersOnly,
     /// It would let other people's keys do more.
     UsedByOthers,
+    /// A key may not change what it is cut to.
+    OwnPin,
 }
 
 impl Denied {
@@ -63,6 +65,7 @@ impl Denied {
             Self::SessionOnly => "session_only",
             Self::OwnersOnly => "owners_only",
             Self::UsedByOthers => "used_by_others",
+            Self::OwnPin => "own_pin",
         }
     }
 
@@ -76,6 +79,10 @@ impl Denied {
             }
             Self::OwnersOnly => {
                 "Only its owner or an admin may change this. Clone it to have one of your own.".to_owned()
+            }
+            Self::OwnPin => {
+                "An API key may not change the profile that it is pinned to. Use another key, or the browser."
+                    .to_owned()
             }
             Self::UsedByOthers => {
                 "Other people's API keys use this profile, so only an admin may add tools to it.".to_owned()

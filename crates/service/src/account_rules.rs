@@ -17,7 +17,9 @@ impl Fields {
 
     pub(crate) fn username(&mut self, pointer: &str, username: &str) {
         let length = username.chars().count();
-        let allowed = |character: char| character.is_alphanumeric() || matches!(character, '.' | '_' | '-');
+        let allowed = |character: char| {
+            character.is_alphanumeric() && !is_invisible(character) || matches!(character, '.' | '_' | '-')
+        };
         if !(1..=64).contains(&length) || !username.chars().all(allowed) || username.starts_with('.') {
             self.refuse(pointer, "Use 1 to 64 letters, digits, '.', '_' or '-', and do not start with '.'.");
         }
@@ -48,7 +50,22 @@ impl Fields {
 fn is_invisible(character: char) -> bool {
     matches!(
         character,
-        '\u{00AD}' | '\u{061C}' | '\u{180E}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E007F}'
+        '\u{00AD}'
+            | '\u{034F}'
+            | '\u{061C}'
+            | '\u{115F}'..='\u{1160}'
+            | '\u{17B4}'..='\u{17B5}'
+            | '\u{180B}'..='\u{180F}'
+            | '\u{200B}'..='\u{200F}'
+            | '\u{2028}'..='\u{202E}'
+            | '\u{2060}'..='\u{206F}'
+            | '\u{2800}'
+            | '\u{3164}'
+            | '\u{FE00}'..='\u{FE0F}'
+            | '\u{FEFF}'
+            | '\u{FFA0}'
+            | '\u{FFF0}'..='\u{FFFB}'
+            | '\u{E0000}'..='\u{E0FFF}'
     )
 }
 
@@ -68,7 +85,7 @@ mod tests {
         for name in ["ada", "Ada.Lovelace", "李雷", "a", "a_b-c9", &"x".repeat(64)] {
             assert!(!refused(|fields| fields.username("/username", name)), "{name}");
         }
-        for name in ["", "a b", ".a", "a/b", "a\u{202E}b", "<b>", &"x".repeat(65)] {
+        for name in ["", "a b", ".a", "a/b", "a\u{202E}b", "\u{3164}", "\u{1160}x", "<b>", &"x".repeat(65)] {
             assert!(refused(|fields| fields.username("/username", name)), "{name:?}");
         }
     }
@@ -87,7 +104,8 @@ mod tests {
         for text in ["broken", "看不到", "a b"] {
             assert!(!refused(|fields| fields.line("/reason", text, 500)), "{text}");
         }
-        for text in ["", "a\nb", "a\u{0007}", "a\u{202E}b", "\u{200B}"] {
+        for text in ["", "a\nb", "a\u{0007}", "a\u{202E}b", "\u{200B}", "\u{3164}", "\u{2800}", "\u{E0100}x"]
+        {
             assert!(refused(|fields| fields.line("/reason", text, 500)), "{text:?}");
         }
     }

@@ -1,6 +1,6 @@
 //! API keys.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, Datelike as _, Utc};
 use toolshelf_api::{ApiKey, CreateApiKey, CreatedApiKey, KeyScope, Page};
 use toolshelf_core::{RequestError, Role, Snapshot, Toolset};
 use toolshelf_runtime::store::ApiKeyRow;
@@ -64,9 +64,12 @@ impl Service {
         }
         let expires_at = match new.expires_at.as_deref().map(DateTime::parse_from_rfc3339) {
             None => None,
-            Some(Ok(at)) if at > self.now() => Some(at.with_timezone(&Utc)),
+            // A later year is not RFC 3339 any more.
+            Some(Ok(at)) if at > self.now() && at.with_timezone(&Utc).year() <= 9999 => {
+                Some(at.with_timezone(&Utc))
+            }
             Some(Ok(_)) => {
-                fields.refuse("/expires_at", "Use a time that is still to come.");
+                fields.refuse("/expires_at", "Use a time that is still to come, before the year 10000.");
                 None
             }
             Some(Err(_)) => {
@@ -92,7 +95,7 @@ impl Service {
             created_at: self.now(),
             revoked_at: None,
         };
-        let mut unit = self.store().begin().await?;
+        let mut unit = self.begin_for(actor).await?;
         // Its profile may have been deleted since the snapshot was read; in here nobody deletes one.
         if let (Some(Toolset::Profile(id)), Some(name)) = (&toolset, new.profile)
             && unit.find_profile(id).await?.is_none()
@@ -109,7 +112,7 @@ impl Service {
 
     /// Revokes a key of the actor's, or any key for an admin. Revoking twice is no error.
     pub async fn revoke_api_key(&self, actor: &Actor, id: &str) -> Result<ApiKey, ServiceError> {
-        let mut unit = self.store().begin().await?;
+        let mut unit = self.begin_for(actor).await?;
         let found = unit.find_api_key(id).await?;
         // Another user's key answers like one that does not exist.
         let visible = found.filter(|(row, _)| actor.role() == Role::Admin || row.user_id == actor.user_id());
@@ -121,6 +124,7 @@ impl Service {
             let detail = format!("It was {owner}'s.");
             unit.append_audit(&by_actor(actor, now, "api_key.revoked", &row.name, detail)).await?;
             unit.commit().await?;
+            self.accounts_changed();
         }
         Ok(shape(&*self.registry().snapshot().load()?, &row, &owner))
     }

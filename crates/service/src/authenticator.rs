@@ -93,6 +93,10 @@ impl Actor {
         &self.caller.identity().username
     }
 
+    pub(crate) fn key_id(&self) -> Option<&str> {
+        self.caller.identity().key.as_ref().map(|key| key.id.as_ref())
+    }
+
     pub(crate) fn key_name(&self) -> Option<&str> {
         self.caller.identity().key.as_ref().map(|key| key.name.as_ref())
     }

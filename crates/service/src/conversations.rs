@@ -66,7 +66,7 @@ impl Service {
             created_at: now,
             updated_at: now,
         };
-        let mut unit = self.store().begin().await?;
+        let mut unit = self.begin_for(actor).await?;
         unit.insert_conversation(&row).await?;
         unit.commit().await?;
         Ok(shape(row))
@@ -84,7 +84,7 @@ impl Service {
         id: &str,
         expected_revision: Option<u64>,
     ) -> Result<(), ServiceError> {
-        let mut unit = self.store().begin().await?;
+        let mut unit = self.begin_for(actor).await?;
         let row = unit.find_conversation(id).await?.filter(|row| row.user_id == actor.user_id());
         let Some(row) = row else { return Err(ServiceError::not_found("conversation", id)) };
         if expected_revision.is_some_and(|expected| expected != row.revision) {

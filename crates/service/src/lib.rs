@@ -21,6 +21,7 @@ mod requests;
 mod secrets;
 mod sessions;
 mod setup;
+mod standing;
 mod times;
 mod tools;
 mod users;
@@ -59,6 +60,8 @@ struct Inner {
     events: Events,
     passwords: passwords::Passwords,
     limits: limits::Limits,
+    /// Counts the changes to accounts, sessions and keys.
+    accounts_changed: tokio::sync::watch::Sender<u64>,
 }
 
 impl Service {
@@ -81,6 +84,7 @@ impl Service {
             events: Events::new(environment.now().timestamp_micros()),
             passwords: passwords::Passwords::new(),
             limits: limits::Limits::new(),
+            accounts_changed: tokio::sync::watch::Sender::new(0),
             writer: tokio::sync::Mutex::new(()),
             store,
             environment,
@@ -131,8 +135,10 @@ impl Service {
         if changed.is_empty() {
             return Ok(());
         }
-        self.write(move |_, _| Box::pin(async move { Ok(writer::Written { value: (), deltas: changed }) }))
-            .await
+        self.write(None, move |_, _| {
+            Box::pin(async move { Ok(writer::Written { value: (), deltas: changed }) })
+        })
+        .await
     }
 
     /// Forgets what ended by itself: sessions, and addresses that no limit remembers.

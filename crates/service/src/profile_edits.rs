@@ -48,7 +48,7 @@ impl Service {
     ) -> Result<toolshelf_api::Profile, ServiceError> {
         let (author, now, id) = (actor.clone(), self.now(), self.environment().new_id());
         let id = self
-            .write(move |unit, snapshot| {
+            .write(Some(actor), move |unit, snapshot| {
                 Box::pin(async move {
                     let mut errors = Vec::new();
                     let name = named(&new.name, "/name", &mut errors);
@@ -163,7 +163,7 @@ impl Service {
         let viewer = self.viewer(actor).await?;
         let (author, name, now) = (actor.clone(), name.to_owned(), self.now());
         let done = self
-            .write(move |unit, snapshot| {
+            .write(Some(actor), move |unit, snapshot| {
                 Box::pin(async move {
                     let profile = find(snapshot, &name)?;
                     editable(&author, &profile)?;
@@ -233,7 +233,7 @@ impl Service {
         let (author, name, now) = (actor.clone(), name.to_owned(), self.now());
         let replacement = replacement.map(str::to_owned);
         let stale = self
-            .write(move |unit, snapshot| {
+            .write(Some(actor), move |unit, snapshot| {
                 Box::pin(async move {
                     let profile = find(snapshot, &name)?;
                     editable(&author, &profile)?;
@@ -302,6 +302,10 @@ fn finish(errors: Vec<FieldError>) -> Result<(), ServiceError> {
 }
 
 fn editable(actor: &Actor, profile: &Profile) -> Result<(), ServiceError> {
+    let pinned = actor.caller().identity().key.as_ref().and_then(|key| key.pinned.as_ref());
+    if pinned == Some(&Toolset::Profile(Arc::clone(&profile.id))) {
+        return Err(ServiceError::Denied(crate::access::Denied::OwnPin));
+    }
     if may_edit(actor, profile) {
         Ok(())
     } else {

@@ -53,6 +53,7 @@ impl Service {
         }
         let signed_in = self.open_session(&mut *unit, &user).await?;
         unit.commit().await?;
+        self.accounts_changed();
         Ok(signed_in)
     }
 
@@ -62,6 +63,7 @@ impl Service {
         let mut unit = self.store().begin().await?;
         unit.delete_session(&session.token_hash).await?;
         unit.commit().await?;
+        self.accounts_changed();
         Ok(())
     }
 

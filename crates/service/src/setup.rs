@@ -38,15 +38,12 @@ impl Service {
 
     /// Makes the first account, an admin, and signs it in. Of two at once only one succeeds.
     pub async fn set_up(&self, setup: Setup, address: IpAddr) -> Result<SignedIn, ServiceError> {
-        self.inner.limits.count("set-up", address)?;
+        // No user name holds a space, so this never counts for an account.
+        self.inner.limits.count("set up", address)?;
         let token_hash = hash_token(setup.token.trim());
         // Before the costly hash, so that a wrong token costs little.
         self.check_setup_token(&token_hash).await?;
-        let mut fields = Fields::default();
-        fields.username("/username", &setup.username);
-        fields.password("/password", &setup.password);
-        fields.finish()?;
-
+        check_fields(&setup)?;
         let password_hash = self.inner.passwords.hash(setup.password, self.environment()).await?;
         let now = self.now();
         let user = UserRow {
@@ -79,6 +76,12 @@ impl Service {
         Ok(signed_in)
     }
 
+    /// Says what is wrong with a set-up, without making anything or using the token up.
+    pub async fn check_setup(&self, setup: &Setup) -> Result<(), ServiceError> {
+        self.check_setup_link(&setup.token).await?;
+        check_fields(setup)
+    }
+
     /// Says why a set-up token does not work, without using it up.
     pub async fn check_setup_link(&self, token: &str) -> Result<(), ServiceError> {
         self.check_setup_token(&hash_token(token.trim())).await
@@ -94,6 +97,13 @@ impl Service {
             _ => Err(ServiceError::invalid("/token", NO_LONGER)),
         }
     }
+}
+
+fn check_fields(setup: &Setup) -> Result<(), ServiceError> {
+    let mut fields = Fields::default();
+    fields.username("/username", &setup.username);
+    fields.password("/password", &setup.password);
+    fields.finish()
 }
 
 fn done() -> ServiceError {

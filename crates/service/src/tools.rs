@@ -125,6 +125,7 @@ impl Service {
             tools: snapshot.catalog().map(|index| snapshot.card(index, false)).collect(),
             verdicts: resolution.verdicts,
             not_registered: resolution.not_registered,
+            workspace: None,
         })
     }
 
@@ -132,8 +133,12 @@ impl Service {
     pub async fn call_tool(&self, actor: &Actor, name: &str, call: Call) -> Result<CallResult, ServiceError> {
         let asked = Asked { conversation_id: call.conversation_id, ..Asked::default() };
         let request = self.request(actor, asked).await?;
-        let invoked =
-            self.registry().invoke(&request, name, call.arguments).await.map_err(ServiceError::Call)?;
+        // A call ends with the standing of whoever made it, and its result goes to nobody else.
+        let invoked = tokio::select! {
+            biased;
+            error = self.ended(actor) => return Err(error),
+            invoked = self.registry().invoke(&request, name, call.arguments) => invoked.map_err(ServiceError::Call)?,
+        };
         Ok(CallResult {
             is_error: invoked.output.is_error,
             code: invoked.code.map(str::to_owned),
@@ -179,8 +184,8 @@ impl Service {
         disable: Option<Disable>,
         expected_revision: Option<u64>,
     ) -> Result<Tool, ServiceError> {
-        let (actor, name, now) = (actor.clone(), name.to_owned(), self.now());
-        self.write(move |unit, snapshot| {
+        let (author, name, now) = (actor.clone(), name.to_owned(), self.now());
+        self.write(Some(actor), move |unit, snapshot| {
             Box::pin(async move {
                 let before = unit.find_tool_state(&name).await?;
                 // A name that was never seen may be a missing tool's, if it could be a tool's at all. An author's
@@ -206,7 +211,7 @@ impl Service {
                 };
                 let state = ToolStateRow { tool: name.clone(), disable, revision: before.revision + 1 };
                 unit.put_tool_state(&state).await?;
-                unit.append_audit(&by_actor(&actor, now, action, &name, detail)).await?;
+                unit.append_audit(&by_actor(&author, now, action, &name, detail)).await?;
                 Ok(Written { value: card(snapshot, &state), deltas: vec![Delta::ToolState(state)] })
             })
         })

@@ -55,7 +55,7 @@ impl Service {
             created_at: now,
             updated_at: now,
         };
-        let mut unit = self.store().begin().await?;
+        let mut unit = self.begin_for(actor).await?;
         unit.insert_user(&row).await.map_err(|error| match error {
             StoreError::Taken(_) => ServiceError::conflict(
                 "name_taken",
@@ -87,7 +87,7 @@ impl Service {
             None => None,
         };
 
-        let mut unit = self.store().begin().await?;
+        let mut unit = self.begin_for(actor).await?;
         let before = unit.find_user(id).await?.ok_or_else(|| ServiceError::not_found("user", id))?;
         if expected_revision.is_some_and(|expected| expected != before.revision) {
             return Err(stale(&before)?);
@@ -130,6 +130,7 @@ impl Service {
         ))
         .await?;
         unit.commit().await?;
+        self.accounts_changed();
         Ok(shape(&row))
     }
 

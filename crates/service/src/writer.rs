@@ -9,6 +9,7 @@ use toolshelf_runtime::SnapshotCell;
 use toolshelf_runtime::store::{ToolStateRow, UnitOfWork};
 
 use crate::Service;
+use crate::authenticator::Actor;
 use crate::error::ServiceError;
 
 /// A change to the snapshot.
@@ -85,11 +86,12 @@ impl Drop for UpToDateOrUnready<'_> {
 }
 
 impl Service {
-    /// Lock, BEGIN, change, revision, COMMIT, apply, swap, unlock, notice.
+    /// Lock, BEGIN, standing, change, revision, COMMIT, apply, swap, unlock, notice. `actor` is who makes the change; none for
+    /// the system.
     ///
     /// The lock is held from BEGIN to swap, so swaps are in commit order and a change is in force when it is
     /// answered. It runs as its own task: a caller who goes away cannot part the commit from the swap.
-    pub(crate) async fn write<T, W>(&self, work: W) -> Result<T, ServiceError>
+    pub(crate) async fn write<T, W>(&self, actor: Option<&Actor>, work: W) -> Result<T, ServiceError>
     where
         T: Send + 'static,
         W: for<'a> FnOnce(
@@ -99,13 +101,16 @@ impl Service {
             + Send
             + 'static,
     {
-        let service = self.clone();
+        let (service, actor) = (self.clone(), actor.cloned());
         let task = tokio::spawn(async move {
             let inner = &service.inner;
             let _lock = inner.writer.lock().await;
             let cell = inner.registry.snapshot();
             let before = cell.load()?;
-            let mut unit = inner.store.begin().await?;
+            let mut unit = match &actor {
+                Some(actor) => service.begin_for(actor).await?,
+                None => inner.store.begin().await?,
+            };
             let Written { value, deltas } = work(&mut *unit, &before).await?;
             if deltas.is_empty() {
                 return Ok(value);

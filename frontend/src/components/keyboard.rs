@@ -18,6 +18,13 @@ pub(crate) fn focus_by_id(id: &str) {
     }
 }
 
+/// Scrolls so that an element begins at the top of what is seen, if it is there.
+pub(crate) fn show_by_id(id: &str) {
+    if let Some(element) = document().get_element_by_id(id) {
+        element.scroll_into_view();
+    }
+}
+
 /// Brings a row into view and focuses it.
 pub(crate) fn focus_row(app: App, name: &str) {
     app.active.set(Some(name.to_owned()));

@@ -19,7 +19,7 @@ pub(crate) use copy::Copy;
 pub(crate) use dialogs::{DisableDialog, KeysDialog};
 pub(crate) use drawer::Drawer;
 pub(crate) use icon::Icon;
-pub(crate) use keyboard::focus_by_id;
+pub(crate) use keyboard::{focus_by_id, show_by_id};
 pub(crate) use nav::Nav;
 pub(crate) use prose::Prose;
 pub(crate) use row::{DrawnRow, Row};

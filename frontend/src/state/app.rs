@@ -62,6 +62,8 @@ pub(crate) struct App {
     pub(crate) drafts: StoredValue<HashMap<String, Draft>>,
     /// The conversation in which tools that need one are tried.
     pub(crate) conversation: RwSignal<Option<String>>,
+    /// Where the files of whoever is signed in are, for admins.
+    pub(crate) workspace: StoredValue<Option<String>>,
     api: StoredValue<Api>,
 }
 
@@ -75,6 +77,7 @@ impl App {
     pub(crate) fn new(boot: Boot, icons: String) -> Self {
         let api = Api::new(&boot.me);
         let (me, version) = (boot.me.clone(), boot.version.clone());
+        let workspace = StoredValue::new(boot.workspace.clone());
         let catalog = RwSignal::new(Catalog::new(boot));
         let start = address::read();
         let query = RwSignal::new(start.query);
@@ -95,6 +98,7 @@ impl App {
             wanted: RwSignal::new(None),
             cut_off: RwSignal::new(false),
             narrow: RwSignal::new(false),
+            workspace,
             disabling: RwSignal::new(None),
             toasts: Toasts::new(),
             drafts: StoredValue::new(HashMap::new()),

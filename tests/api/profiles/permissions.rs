@@ -84,3 +84,15 @@ async fn only_an_admin_widens_what_others_keys_may_do() {
     bob.post(&restore, json!({"revision": 1})).await.expect(200);
     assert_eq!(offered(&own, json!(null)).await, ["glob", "list", "read"]);
 }
+
+#[tokio::test]
+async fn a_key_cannot_change_the_profile_that_it_is_pinned_to() {
+    let (_app, admin) = TestApp::with_admin().await;
+    make(&admin, "mine", &["read"]).await;
+    let new = json!({"name": "robot", "scopes": ["read", "curate"], "profile": "mine"});
+    let key = admin.key_as(new).await;
+    key.patch("/api/v1/profiles/mine", json!({"tools": ["read", "grep"]})).await.problem(403, "own_pin");
+    key.post("/api/v1/profiles/mine/tools", json!({"add": ["grep"]})).await.problem(403, "own_pin");
+    key.delete("/api/v1/profiles/mine?replacement=default").await.problem(403, "own_pin");
+    assert_eq!(offered(&key, json!(null)).await, ["read"]);
+}

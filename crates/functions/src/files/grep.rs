@@ -14,7 +14,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use toolshelf_runtime::{FunctionError, FunctionSpec, RegistryBuilder, ToolReturn};
 
-use self::search::{Output, search};
+use self::search::{MAX_LINE, Output, search};
 use super::glob::{Matcher, hundred, matcher};
 use super::list::here;
 use super::path::{quoted, quoted_path, relative};
@@ -31,8 +31,9 @@ const MAX_TOTAL: u64 = 500_000_000;
 
 const DESCRIPTION: &str = "Searches the files of the workspace for lines that match a regular expression (Rust \
 syntax: no look-around and no back-references). Returns path:line:text for each match, the most recently changed \
-files first; lines around a match are path-line-text. Long lines are cut. Hidden files are searched; links, binary \
-files, files above 10 MB, .git and what .gitignore files name are not, unless path names them.";
+files first; lines around a match are path-line-text. Long lines are cut, and only their first 64 KiB are searched. \
+Hidden files are searched; links, binary files, files above 10 MB, .git and what .gitignore files name are not, \
+unless path names them.";
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -228,7 +229,7 @@ fn result(arguments: &Arguments, output: &Output<'_>, tally: &Tally, left_out: V
         }
     }
     if output.long_lines {
-        notes.push("Of very long lines only the beginning was searched.".to_owned());
+        notes.push(format!("Of very long lines only the first {} KiB were searched.", MAX_LINE / 1024));
     }
     let complete = !output.is_full() && !tally.too_many_bytes && !output.long_lines && left_out.is_empty();
     notes.extend(left_out);

@@ -65,19 +65,31 @@ pub(super) fn quoted_path(path: &Path) -> String {
     quoted(&path.to_string_lossy())
 }
 
-/// A path on a line of a result. A name may contain line breaks and other controls; unescaped, it could forge lines.
+/// A path on a line of a result. A name may contain line breaks and other controls; unescaped, it could forge lines or
+/// turn around what is shown. The backslash is escaped as well, so that no two names look the same.
 pub(super) fn on_a_line(path: &Path) -> String {
     let text = path.to_string_lossy();
-    if !text.chars().any(char::is_control) {
+    if !text.chars().any(must_be_escaped) {
         return text.into_owned();
     }
-    text.chars()
-        .flat_map(|character| {
-            let escaped: Vec<char> =
-                if character.is_control() { character.escape_default().collect() } else { vec![character] };
-            escaped
-        })
-        .collect()
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        if must_be_escaped(character) {
+            escaped.extend(character.escape_default());
+        } else {
+            escaped.push(character);
+        }
+    }
+    escaped
+}
+
+/// Whether a character would break a line, change the direction of what follows, or look like an escape.
+fn must_be_escaped(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\\' | '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        )
 }
 
 #[cfg(test)]
@@ -127,5 +139,13 @@ mod tests {
     fn a_name_cannot_forge_a_line() {
         assert_eq!(on_a_line(Path::new("a\nb.rs:1:x")), "a\\nb.rs:1:x");
         assert_eq!(on_a_line(Path::new("读/ä b")), "读/ä b");
+        // What only looks like an escape is shown differently from what is one.
+        assert_eq!(on_a_line(Path::new(r"a\nb")), r"a\\nb");
+        for character in
+            ['\u{2028}', '\u{2029}', '\u{202a}', '\u{202e}', '\u{2066}', '\u{2069}', '\u{1b}', '\u{85}']
+        {
+            let shown = on_a_line(Path::new(&format!("a{character}b")));
+            assert_eq!(shown, format!("a\\u{{{:x}}}b", u32::from(character)));
+        }
     }
 }

@@ -13,6 +13,8 @@ use super::{conversation, row, store_failed};
 
 /// The most todos of one call.
 const MAX_TODOS: usize = 50;
+/// The most todos of a conversation, so that the list stays short enough to read.
+const MAX_LIST: usize = 500;
 /// The most characters of a todo.
 const MAX_TEXT: usize = 500;
 
@@ -55,6 +57,13 @@ async fn create(
     let conversation_id = conversation(context)?;
     let texts = checked(todos)?;
     let mut work = store.begin().await.map_err(store_failed)?;
+    let before = work.list_todos(&conversation_id).await.map_err(store_failed)?.len();
+    if before + texts.len() > MAX_LIST {
+        return Err(FunctionError::new(format!(
+            "A conversation's list holds at most {MAX_LIST} todos and has {before} now. Put several steps into one todo, \
+             or go on in another conversation."
+        )));
+    }
     let numbers = work.append_todos(&conversation_id, &texts, clock.now()).await.map_err(store_failed)?;
     work.commit().await.map_err(store_failed)?;
     let rows: Vec<String> =

@@ -127,11 +127,11 @@ impl WebClient {
             Some(Host::Domain(_)) | None => None,
         };
         if !is_allowed && literal.is_some_and(|address| !is_public(address)) {
-            return Err(not_public(url));
+            return Err(not_public_address(url));
         }
         let client = if is_allowed { &self.inner.open } else { &self.inner.guarded };
         client.get(url.clone()).header(ACCEPT, ACCEPTED).send().await.map_err(|error| {
-            if NotPublic::is_cause_of(&error) { not_public(url) } else { unreachable(url, &error) }
+            if NotPublic::is_cause_of(&error) { not_public_name(url) } else { unreachable(url, &error) }
         })
     }
 
@@ -240,7 +240,17 @@ pub(super) fn shown(url: &Url) -> String {
     if text.len() <= 200 { text.to_owned() } else { text.chars().take(200).chain(['…']).collect() }
 }
 
-fn not_public(url: &Url) -> FunctionError {
+/// One sentence for a name that does not exist and one that is internal, so that nobody can tell which names are.
+fn not_public_name(url: &Url) -> FunctionError {
+    FunctionError::new(format!(
+        "{} is not on the public internet: it does not exist, or its address is private, local or reserved. An \
+         administrator can allow hosts in the configuration.",
+        url.host_str().unwrap_or_default()
+    ))
+}
+
+/// An address that is written out tells nothing that the caller does not know.
+fn not_public_address(url: &Url) -> FunctionError {
     FunctionError::new(format!(
         "{} is not on the public internet: its address is private, local or reserved. An administrator can allow \
          hosts in the configuration.",

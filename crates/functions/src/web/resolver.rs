@@ -32,7 +32,7 @@ impl Lookup for SystemLookup {
     }
 }
 
-/// Refuses names that have an address that is not public.
+/// Refuses names that have an address that is not public, and names that have none.
 ///
 /// The client connects to exactly the addresses that this returns, so a name cannot change its address between the
 /// check and the connection. Literal addresses never come here; the client checks them in the URL.
@@ -40,13 +40,15 @@ pub(super) struct Guard {
     pub(super) lookup: Arc<dyn Lookup>,
 }
 
-/// The host has an address that is not public.
+/// The host is not on the public internet: it has an address that is not public, or none at all.
+///
+/// The two are one error, because whoever could tell them apart could find out which names an internal network has.
 #[derive(Debug)]
 pub(super) struct NotPublic;
 
 impl fmt::Display for NotPublic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the address is not public")
+        f.write_str("the host is not on the public internet")
     }
 }
 
@@ -70,9 +72,9 @@ impl Resolve for Guard {
     fn resolve(&self, name: Name) -> Resolving {
         let looking = self.lookup.lookup(name.as_str().to_owned());
         Box::pin(async move {
-            let addresses = looking.await?;
+            let addresses = looking.await.map_err(|_| NotPublic)?;
             // One bad address is enough: which of them a connection takes is up to whoever answers for the name.
-            if !addresses.iter().copied().all(is_public) {
+            if addresses.is_empty() || !addresses.iter().copied().all(is_public) {
                 return Err(NotPublic.into());
             }
             Ok(sockets(addresses))

@@ -183,10 +183,27 @@ async fn no_spelling_of_a_local_address_is_fetched() {
         assert!(error.contains("not on the public internet"), "{host}: {error}");
     }
     assert_eq!(server.requests(), 0);
-    for name in ["nothing.test", "empty.test"] {
-        let error = bench.fail("web_fetch", json!({"url": format!("http://{name}:{port}/")})).await;
-        assert!(error.contains("could not be reached"), "{name}: {error}");
+}
+
+#[tokio::test]
+async fn internal_names_and_names_that_do_not_exist_look_the_same() {
+    let bench = bench(WebConfig::default());
+    let mut sentences = std::collections::BTreeSet::new();
+    for name in ["localhost", "inside.test", "both.test", "six.test", "nothing.test", "empty.test"] {
+        let error = bench.fail("web_fetch", json!({"url": format!("http://{name}/")})).await;
+        assert!(error.starts_with(name), "{error}");
+        sentences.insert(error.replace(name, "X"));
+        let server = Server::of(redirect(&format!("http://{name}/"))).await;
+        let error = allowing(&server).fail("web_fetch", json!({"url": server.url("/")})).await;
+        sentences.insert(error.replace(name, "X"));
     }
+    let expected = "X is not on the public internet: it does not exist, or its address is private, local or \
+                    reserved. An administrator can allow hosts in the configuration.";
+    assert_eq!(sentences.into_iter().collect::<Vec<_>>(), [expected]);
+    // Of a name that an administrator allowed, the cause may be said.
+    let open = self::bench(WebConfig { allow_private: true, ..WebConfig::default() });
+    let error = open.fail("web_fetch", json!({"url": "http://nothing.test/"})).await;
+    assert!(error.contains("could not be reached: no such name"), "{error}");
 }
 
 #[tokio::test]

@@ -12,13 +12,12 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use toolshelf_api::{Event, EventKind};
-use toolshelf_service::{EventId, Numbered, Standing};
+use toolshelf_service::{EventId, Numbered};
 
-use super::guard::session_token;
 use super::{ApiError, SignedInUser};
 use crate::state::AppState;
 
-/// How often a stream asks whether its listener may still listen.
+/// How often a stream asks whether its listener's time is over.
 const CHECK_EVERY: Duration = Duration::from_secs(10);
 
 /// A stream of changes. It begins with `hello`; with `Last-Event-ID` it goes on where it stopped, or says `resync`
@@ -28,7 +27,7 @@ const CHECK_EVERY: Duration = Duration::from_secs(10);
 ))]
 pub(crate) async fn listen(
     State(state): State<AppState>,
-    SignedInUser(_): SignedInUser,
+    SignedInUser(actor): SignedInUser,
     headers: HeaderMap,
 ) -> Result<Sse<impl Stream<Item = Result<SseEvent, Infallible>>>, ApiError> {
     let last_seen =
@@ -62,33 +61,31 @@ pub(crate) async fn listen(
                 return;
             }
         }
+        let mut ended = std::pin::pin!(state.service.ended(&actor));
         let mut check = tokio::time::interval(CHECK_EVERY);
         loop {
             let sent = tokio::select! {
+                biased;
                 () = state.stopping.cancelled() => return,
                 () = sender.closed() => return,
+                _ = &mut ended => return,
                 _ = check.tick() => {
-                    if !may_listen(&state, &headers).await {
-                        return;
-                    }
+                    // Asks anew, because an end by time is announced by nobody.
+                    ended.set(state.service.ended(&actor));
                     continue;
                 }
-                event = subscription.coming.recv() => {
-                    if !may_listen(&state, &headers).await {
-                        return;
+                event = subscription.coming.recv() => match event {
+                    Ok(event) => send(&sender, &event).await,
+                    Err(RecvError::Lagged(_)) => {
+                        let resumed = state.service.events().subscribe(None);
+                        subscription.coming = resumed.coming;
+                        let revision =
+                            state.service.registry().snapshot().load().map_or(0, |snapshot| snapshot.revision());
+                        let event = Event::Resync { revision };
+                        send(&sender, &Arc::new(Numbered { id: resumed.at, event })).await
                     }
-                    match event {
-                        Ok(event) => send(&sender, &event).await,
-                        Err(RecvError::Lagged(_)) => {
-                            let resumed = state.service.events().subscribe(None);
-                            subscription.coming = resumed.coming;
-                            let revision =
-                                state.service.registry().snapshot().load().map_or(0, |snapshot| snapshot.revision());
-                            send(&sender, &Arc::new(Numbered { id: resumed.at, event: Event::Resync { revision } })).await
-                        }
-                        Err(RecvError::Closed) => return,
-                    }
-                }
+                    Err(RecvError::Closed) => return,
+                },
             };
             if sent.is_err() {
                 return;
@@ -108,15 +105,4 @@ async fn send(sender: &mpsc::Sender<Result<SseEvent, Infallible>>, event: &Numbe
     let event =
         SseEvent::default().event(name).id(event.id.to_string()).json_data(&event.event).map_err(|_| ())?;
     sender.send(Ok(event)).await.map_err(|_| ())
-}
-
-/// Whether the listener's session or key still stands.
-async fn may_listen(state: &AppState, headers: &HeaderMap) -> bool {
-    let bearer = headers.get("authorization").and_then(|value| value.to_str().ok()?.split_once(' '));
-    let actor = match (bearer, session_token(state, headers)) {
-        (Some((_, token)), _) => state.service.authenticate_key(token.trim()).await,
-        (None, Some(token)) => state.service.authenticate_session(token).await,
-        (None, None) => return false,
-    };
-    actor.is_ok_and(|actor| !matches!(actor.standing(), Standing::Anonymous))
 }

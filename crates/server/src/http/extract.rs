@@ -23,7 +23,8 @@ impl<T: DeserializeOwned> FromRequest<AppState> for Body<T> {
 
     async fn from_request(request: Request, _: &AppState) -> Result<Self, ApiError> {
         require_type(request.headers(), "application/json")?;
-        let bytes = read_body(request).await?;
+        let (parts, body) = request.into_parts();
+        let bytes = read_body(&parts.headers, body).await?;
         // First as JSON and then as the type, so that broken JSON and a wrong value are told apart.
         let value: serde_json::Value = serde_json::from_slice(&bytes).map_err(|error| malformed(&error))?;
         if !value.is_object() {
@@ -94,7 +95,8 @@ impl FromRequest<AppState> for FormBody {
         require_type(request.headers(), "application/x-www-form-urlencoded")?;
         let actor = request.extensions().get::<Actor>().cloned();
         let public = matches!(request.uri().path(), "/setup" | "/login");
-        let bytes = read_body(request).await?;
+        let (parts, body) = request.into_parts();
+        let bytes = read_body(&parts.headers, body).await?;
         let form = Self(url::form_urlencoded::parse(&bytes).into_owned().collect());
         match actor {
             Some(actor) if !public && !super::csrf_matches(&actor, Some(form.get("csrf_token"))) => {
@@ -114,17 +116,20 @@ fn require_type(headers: &HeaderMap, wanted: &str) -> Result<(), ApiError> {
     Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", detail))
 }
 
-async fn read_body(request: Request) -> Result<axum::body::Bytes, ApiError> {
+/// Reads a body whole, within bounds of size and time.
+pub(crate) async fn read_body(
+    headers: &HeaderMap,
+    body: axum::body::Body,
+) -> Result<axum::body::Bytes, ApiError> {
     let too_large = || {
         let detail = format!("The body is larger than {} KiB.", BODY_MAX / 1024);
         ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", detail)
     };
-    let declared =
-        request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+    let declared = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
     if declared.is_some_and(|length: u64| length > BODY_MAX as u64) {
         return Err(too_large());
     }
-    let reading = axum::body::to_bytes(request.into_body(), BODY_MAX);
+    let reading = axum::body::to_bytes(body, BODY_MAX);
     match tokio::time::timeout(std::time::Duration::from_secs(30), reading).await {
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(error)) if is_length_limit(&error) => Err(too_large()),

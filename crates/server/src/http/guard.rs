@@ -14,6 +14,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use toolshelf_service::{Access, Actor, ServiceError, Standing};
 
 use super::account::cookie_name;
+use super::extract::read_body;
 use super::problem::ApiError;
 use super::routes::{ROUTES, Route};
 use crate::state::AppState;
@@ -38,6 +39,13 @@ pub(crate) async fn guard(State(state): State<AppState>, request: Request, next:
     }
 }
 
+/// The request with its body in memory.
+async fn buffered(request: Request) -> Result<Request, ApiError> {
+    let (parts, body) = request.into_parts();
+    let body = read_body(&parts.headers, body).await?;
+    Ok(Request::from_parts(parts, body.into()))
+}
+
 async fn admit(state: &AppState, mut request: Request) -> Result<Request, ApiError> {
     if request.uri().path_and_query().is_some_and(|path| path.as_str().len() > URI_MAX) {
         return Err(ApiError::new(StatusCode::URI_TOO_LONG, "uri_too_long", "The address is too long."));
@@ -49,14 +57,21 @@ async fn admit(state: &AppState, mut request: Request) -> Result<Request, ApiErr
     // Without a matched path the fallback answers, which shows nothing.
     let Some(path) = request.extensions().get::<MatchedPath>().cloned() else { return Ok(request) };
     let method = if request.method() == Method::HEAD { "GET" } else { request.method().as_str() };
-    let Some(route) = TABLE.get(&(method, path.as_str())) else { return Err(no_such_method(path.as_str())) };
+    let Some(&route) = TABLE.get(&(method, path.as_str())) else { return Err(no_such_method(path.as_str())) };
 
     let writes = !request.method().is_safe();
-    let bearer = bearer_token(request.headers())?;
-    if writes && bearer.is_none() && !state.origins.is_same_origin(request.headers()) {
+    let by_key = bearer_token(request.headers())?.is_some();
+    if writes && !by_key && !state.origins.is_same_origin(request.headers()) {
         let detail = "The request does not come from a page of this server. Reload the page and try again.";
         return Err(ApiError::new(StatusCode::FORBIDDEN, "cross_site", detail));
     }
+    // The body is read before anybody is authenticated: whoever holds it back must not keep a standing that ends in the
+    // meantime. Of somebody who shows nothing it is read by public routes only.
+    let shows_something = by_key || session_token(state, request.headers()).is_some();
+    if writes && (shows_something || route.access == Access::Public) {
+        request = buffered(request).await?;
+    }
+    let bearer = bearer_token(request.headers())?;
     let actor = authenticate(state, bearer, request.headers(), route.access).await?;
     let standing = actor.as_ref().map_or(Standing::Anonymous, Actor::standing);
     route.access.check(standing).map_err(ServiceError::Denied)?;

@@ -1,6 +1,6 @@
 //! Under which names the server may be reached, and where a write may come from.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use axum::http::{HeaderMap, header};
 use url::Url;
@@ -21,18 +21,29 @@ struct Public {
 }
 
 impl Origins {
-    pub(crate) fn new(listen: SocketAddr, public_url: Option<&Url>, trusted_proxies: Vec<IpAddr>) -> Self {
+    pub(crate) fn new(listen: SocketAddr, public_url: Option<&Url>, trusted_proxies: &[IpAddr]) -> Self {
         let public = public_url.map(|url| {
             let origin = url.origin().ascii_serialization();
             let authority = origin.split("://").nth(1).unwrap_or_default().to_owned();
             Public { origin, authority, secure: url.scheme() == "https" }
         });
+        let trusted_proxies = trusted_proxies.iter().map(IpAddr::to_canonical).collect();
         Self { listen, public, trusted_proxies }
     }
 
     /// The origin to show to people.
     pub(crate) fn shown(&self) -> String {
-        self.public.as_ref().map_or_else(|| format!("http://{}", self.listen), |public| public.origin.clone())
+        if let Some(public) = &self.public {
+            return public.origin.clone();
+        }
+        let mut reachable = self.listen;
+        // Nobody can open the address that stands for all addresses.
+        match reachable.ip() {
+            IpAddr::V4(ip) if ip.is_unspecified() => reachable.set_ip(Ipv4Addr::LOCALHOST.into()),
+            IpAddr::V6(ip) if ip.is_unspecified() => reachable.set_ip(Ipv6Addr::LOCALHOST.into()),
+            _ => {}
+        }
+        format!("http://{reachable}")
     }
 
     /// Whether people reach the server over TLS, so that cookies must not travel without.
@@ -66,6 +77,8 @@ impl Origins {
 
     /// The address that limits count: the peer's, or what a trusted proxy says about it.
     pub(crate) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+        // A socket that takes both kinds of addresses writes IPv4 ones as IPv6.
+        let peer = peer.to_canonical();
         if !self.trusted_proxies.contains(&peer) {
             return peer;
         }
@@ -76,7 +89,7 @@ impl Origins {
             texts.extend(value.to_str().unwrap_or("").split(','));
         }
         for text in texts.into_iter().rev() {
-            match text.trim().parse() {
+            match text.trim().parse().map(|address: IpAddr| address.to_canonical()) {
                 Ok(address) if self.trusted_proxies.contains(&address) => {}
                 Ok(address) => return address,
                 Err(_) => return peer,
@@ -119,7 +132,20 @@ mod tests {
 
     fn origins(public: Option<&str>) -> Origins {
         let public = public.map(|text| text.parse().unwrap());
-        Origins::new("127.0.0.1:7717".parse().unwrap(), public.as_ref(), vec!["10.0.0.1".parse().unwrap()])
+        Origins::new("127.0.0.1:7717".parse().unwrap(), public.as_ref(), &["10.0.0.1".parse().unwrap()])
+    }
+
+    #[test]
+    fn the_address_that_people_are_shown_can_be_opened() {
+        for (listen, shown) in [
+            ("127.0.0.1:7717", "http://127.0.0.1:7717"),
+            ("0.0.0.0:7717", "http://127.0.0.1:7717"),
+            ("[::]:7717", "http://[::1]:7717"),
+            ("192.0.2.1:80", "http://192.0.2.1:80"),
+        ] {
+            assert_eq!(Origins::new(listen.parse().unwrap(), None, &[]).shown(), shown);
+        }
+        assert_eq!(origins(Some("https://tools.example")).shown(), "https://tools.example");
     }
 
     #[test]
@@ -176,6 +202,8 @@ mod tests {
         let client = |peer: &str| origins.client(peer.parse().unwrap(), &sent).to_string();
         assert_eq!(client("3.3.3.3"), "3.3.3.3");
         assert_eq!(client("10.0.0.1"), "2.2.2.2");
+        assert_eq!(client("::ffff:10.0.0.1"), "2.2.2.2");
+        assert_eq!(client("::ffff:3.3.3.3"), "3.3.3.3");
         let made_up = headers(&[("x-forwarded-for", "1.1.1.1, unknown, 2.2.2.2")]);
         assert_eq!(origins.client("10.0.0.1".parse().unwrap(), &made_up).to_string(), "2.2.2.2");
         let unreadable = headers(&[("x-forwarded-for", "1.1.1.1, unknown")]);

@@ -5,6 +5,7 @@ use axum::response::{IntoResponse, Response};
 use toolshelf_api::{FieldError, Problem};
 use toolshelf_core::{Refusal, RequestError, explain};
 use toolshelf_runtime::CallRefused;
+use toolshelf_runtime::store::StoreError;
 use toolshelf_service::ServiceError;
 
 /// What a handler answers when it cannot do as asked. What the client reads and what the log reads are different
@@ -133,6 +134,11 @@ impl From<ServiceError> for ApiError {
                 )
             },
             ServiceError::Unready(error) => unready(error.to_string()),
+            ServiceError::Store(error @ StoreError::Corrupt(_)) => {
+                let detail = "Stored data is damaged. The server's log names the row; an admin should restore a backup.";
+                let status = StatusCode::INTERNAL_SERVER_ERROR;
+                Self { internal: Some(chain(&error)), ..Self::new(status, "store_damaged", detail) }
+            }
             ServiceError::Store(error) => Self::unavailable(
                 "store_failed",
                 "The database does not answer. Try again in a moment.",
@@ -191,6 +197,12 @@ fn from_refused(refused: CallRefused) -> ApiError {
                 })
                 .collect();
             let mut error = ApiError::invalid(errors);
+            if let Some(first) = error.problem.errors.first() {
+                let argument = first.pointer.trim_start_matches("/arguments").trim_start_matches('/');
+                if !argument.is_empty() {
+                    error.problem.detail = format!("{argument}: {}", first.message);
+                }
+            }
             code.clone_into(&mut error.problem.code);
             error.problem.kind = format!("urn:toolshelf:problem:{code}");
             error

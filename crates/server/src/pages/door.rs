@@ -22,6 +22,10 @@ struct SetupPage {
     username: String,
     problem: Option<FormProblem>,
     finished: bool,
+    /// Whether the address has no token, so that there is nothing to fill in.
+    link_missing: bool,
+    /// Why the token does not work.
+    link_broken: Option<String>,
 }
 
 #[derive(Template)]
@@ -67,10 +71,32 @@ pub(crate) async fn submit_setup(
     };
     let (token, username) = (setup.token.clone(), setup.username.clone());
     if setup.password != form.get("password_again") {
+        // What else is wrong with the form is said at once, and nothing is made.
+        let mut problem = match state.service.check_setup(&setup).await {
+            Ok(()) => FormProblem::of_field("password_again", "The two passwords differ."),
+            Err(error) => {
+                let error = expected(error)?;
+                if !error.problem.errors.iter().any(|error| error.pointer != "/token") {
+                    return setup_page(&state, token, username, Some(&error));
+                }
+                FormProblem::new(&error)
+            }
+        };
+        if problem.of("password_again").is_none() {
+            problem.errors.push(("password_again".to_owned(), "The two passwords differ.".to_owned()));
+        }
         let page = PageContext::new(&state, "/setup", None);
         let nonce = page.nonce.clone();
-        let problem = Some(FormProblem::of_field("password_again", "The two passwords differ."));
-        let page = SetupPage { page, token, username, problem, finished: false };
+        let problem = Some(problem);
+        let page = SetupPage {
+            page,
+            token,
+            username,
+            problem,
+            finished: false,
+            link_missing: false,
+            link_broken: None,
+        };
         return html(StatusCode::UNPROCESSABLE_ENTITY, &nonce, &page);
     }
     match state.service.set_up(setup, address).await {
@@ -89,10 +115,15 @@ fn setup_page(
 ) -> Result<Response, ApiError> {
     let page = PageContext::new(state, "/setup", None);
     let nonce = page.nonce.clone();
-    let status = problem.map_or(StatusCode::OK, ApiError::status);
     let finished = problem.is_some_and(|error| error.problem.code == "already_set_up");
-    let problem = problem.map(FormProblem::new);
-    html(status, &nonce, &SetupPage { page, token, username, problem, finished })
+    let link_missing = token.is_empty() && !finished;
+    let of_token =
+        problem.and_then(|error| error.problem.errors.iter().find(|error| error.pointer == "/token"));
+    let link_broken = of_token.filter(|_| !link_missing).map(|error| error.message.clone());
+    // Without a token nobody did anything wrong: it is the first line that the program prints which leads here.
+    let status = problem.filter(|_| !link_missing).map_or(StatusCode::OK, ApiError::status);
+    let problem = problem.filter(|_| of_token.is_none()).map(FormProblem::new);
+    html(status, &nonce, &SetupPage { page, token, username, problem, finished, link_missing, link_broken })
 }
 
 #[derive(Deserialize)]

@@ -4,7 +4,7 @@ use askama::Template;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta};
 use toolshelf_api::{CreateApiKey, KeyScope};
 use toolshelf_core::Role;
 use toolshelf_service::{Actor, rfc3339};
@@ -137,14 +137,13 @@ pub(crate) async fn revoke(
 }
 
 async fn page(state: &AppState, actor: &Actor, shown: Shown) -> Result<Response, ApiError> {
-    let now = rfc3339(state.environment.now());
+    let now = state.environment.now();
     let is_admin = actor.me().role == Role::Admin;
     let keys =
         state.service.list_api_keys(actor, None, usize::MAX).await?.items.into_iter().map(|key| KeyRow {
-            // Times in one format and zone compare as texts.
             state: match (&key.revoked_at, &key.expires_at) {
                 (Some(_), _) => "revoked",
-                (None, Some(at)) if *at <= now => "expired",
+                (None, Some(at)) if DateTime::parse_from_rfc3339(at).is_ok_and(|at| at <= now) => "expired",
                 _ => "active",
             },
             scopes: key.scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(", "),
@@ -186,10 +185,10 @@ async fn page(state: &AppState, actor: &Actor, shown: Shown) -> Result<Response,
 /// What a scope is for. The form offers only scopes that open something in this version.
 fn label(scope: KeyScope) -> Option<&'static str> {
     match scope {
-        KeyScope::Read => Some("read the catalog, and ask which tools a request would get"),
-        KeyScope::Curate => Some("make and delete conversations"),
-        KeyScope::Call => Some("call tools"),
-        KeyScope::Admin => Some("disable tools for everyone and manage people; admins only"),
+        KeyScope::Read => Some("the catalog, and which tools a request would get"),
+        KeyScope::Curate => Some("its own conversations"),
+        KeyScope::Call => Some("any tool that its owner may call"),
+        KeyScope::Admin => Some("disabling tools for everyone, and people; admins only"),
         KeyScope::Approve | KeyScope::Mcp => None,
     }
 }

@@ -134,8 +134,11 @@ async fn answer(
             if error.status().is_server_error() {
                 return Err(error);
             }
-            let problem = Some((error.status(), FormProblem::new(&error)));
-            page(state, actor, typed, problem, None).await
+            let mut problem = FormProblem::new(&error);
+            if error.problem.code == "name_taken" {
+                problem = FormProblem::of_field("username", &error.problem.detail);
+            }
+            page(state, actor, typed, Some((error.status(), problem)), None).await
         }
     }
 }

@@ -4,6 +4,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Redirect, Response};
+use toolshelf_core::Role;
 
 use super::{PageContext, html};
 use crate::http::{ApiError, Maybe, SignedInUser};
@@ -23,7 +24,13 @@ pub(crate) async fn app(
     uri: Uri,
 ) -> Result<Response, ApiError> {
     let page = PageContext::new(&state, uri.path(), Some(&actor));
-    let boot = state.service.boot(&actor, page.version).await?;
+    let mut boot = state.service.boot(&actor, page.version).await?;
+    let (workspaces, user_id) = (state.workspaces.clone(), boot.me.id.clone());
+    // A workspace that cannot be made is no reason to show nothing: the file functions say so themselves (L4).
+    let prepared = tokio::task::spawn_blocking(move || workspaces.prepare(&user_id)).await;
+    if let (Ok(Ok(path)), Role::Admin) = (prepared, boot.me.role) {
+        boot.workspace = Some(path.display().to_string());
+    }
     let boot = serde_json::to_string(&boot)
         .map_err(|error| ApiError::internal(format!("the boot document cannot be written: {error}")))?;
     let nonce = page.nonce.clone();

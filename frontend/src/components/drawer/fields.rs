@@ -17,8 +17,23 @@ pub(super) fn Fields(
     if fields.is_empty() {
         return view! { <p class="quiet">"It takes none."</p> }.into_any();
     }
-    let one = |(index, field)| view! { <FieldView index field entries mistakes /> };
-    fields.into_iter().enumerate().map(one).collect_view().into_any()
+    let one = move |(index, field): (usize, Field)| view! { <FieldView index field entries mistakes /> };
+    let (needed, optional): (Vec<_>, Vec<_>) =
+        fields.into_iter().enumerate().partition(|(_, field)| field.required);
+    if needed.is_empty() || optional.len() < 2 {
+        return needed.into_iter().chain(optional).map(one).collect_view().into_any();
+    }
+    // What is needed, the button and the answer fit on one screen; the rest is a click away, or open when it is wrong.
+    let names: Vec<String> = optional.iter().map(|(_, field)| field.name.clone()).collect();
+    let wrong = move || mistakes.with(|mistakes| names.iter().any(|name| mistakes.contains_key(name)));
+    view! {
+        {needed.into_iter().map(one).collect_view()}
+        <details class="more" open=wrong>
+            <summary>{format!("{} more arguments", optional.len())}</summary>
+            <div class="more-body">{optional.into_iter().map(one).collect_view()}</div>
+        </details>
+    }
+    .into_any()
 }
 
 /// The parts of a field that its input needs.

@@ -9,7 +9,7 @@ use toolshelf_frontend::model::text::duration;
 
 use super::try_it::Run;
 use super::why::Waterfall;
-use crate::components::{Copy, Icon};
+use crate::components::{Copy, Icon, show_by_id};
 
 /// How a call ended.
 #[derive(Clone, Debug)]
@@ -40,7 +40,13 @@ pub(super) fn ResultPanel(run: RwSignal<Run>) -> AnyView {
         }
     }
     };
-    view! { <div class="result" role="status" aria-label="Result" data-testid="result">{content}</div> }
+    // The answer can be below the fold; whoever asked wants to see it.
+    Effect::new(move |_| {
+        if matches!(run.get(), Run::Done(_)) {
+            request_animation_frame(|| show_by_id("result"));
+        }
+    });
+    view! { <div class="result" id="result" role="status" aria-label="Result" data-testid="result">{content}</div> }
         .into_any()
 }
 
@@ -51,8 +57,11 @@ fn returned(result: CallResult) -> AnyView {
         let data = pretty(&data);
         let copied = data.clone();
         view! {
-            <div class="result-head"><b>"Data"</b><Copy what="the data" text=Signal::derive(move || copied.clone()) /></div>
-            <pre class="code" tabindex="0" role="group" aria-label="Data">{data}</pre>
+            <details class="more">
+                <summary>"Data"</summary>
+                <div class="result-head"><Copy what="the data" text=Signal::derive(move || copied.clone()) /></div>
+                <pre class="code" tabindex="0" role="group" aria-label="Data">{data}</pre>
+            </details>
         }
     });
     let badge = if result.is_error {

@@ -9,7 +9,8 @@ use serde_json::{Map, Value};
 use toolshelf_api::{Call, Problem, Tool};
 use toolshelf_frontend::model::form::{self, Entries, Field, Mistakes};
 use toolshelf_frontend::model::text::duration;
-use web_sys::{AbortController, KeyboardEvent, SubmitEvent};
+use wasm_bindgen::JsCast as _;
+use web_sys::{AbortController, HtmlInputElement, KeyboardEvent, SubmitEvent};
 
 use super::conversation::ConversationChoice;
 use super::fields::Fields;
@@ -110,16 +111,30 @@ pub(super) fn TryIt(name: String, tool: Memo<Option<Arc<Tool>>>, schema: Arc<Val
         });
     };
     let keys = move |event: KeyboardEvent| {
-        if event.key() == "Enter" && (event.ctrl_key() || event.meta_key()) {
+        // While characters are composed, as in Chinese, Enter belongs to the composition.
+        if event.key() != "Enter" || event.is_composing() {
+            return;
+        }
+        let in_one_line = event
+            .target()
+            .and_then(|target| target.dyn_into::<HtmlInputElement>().ok())
+            .is_some_and(|input| input.type_() != "checkbox");
+        if in_one_line || event.ctrl_key() || event.meta_key() {
             event.prevent_default();
             start();
         }
     };
+    let works_on_files =
+        Memo::new(move |_| tool.with(|tool| tool.as_ref().is_some_and(|tool| tool.service == "files")));
     let running = Memo::new(move |_| matches!(run.get(), Run::Running(_)));
     view! {
         // No button submits: Cancel turns into Run in place, and the browser would submit by the same click.
         <form class="try" on:submit=move |event: SubmitEvent| event.prevent_default() on:keydown=keys novalidate autocomplete="off">
             {move || needs_conversation.get().then(|| view! { <ConversationChoice /> })}
+            {move || works_on_files.get().then(|| match app.workspace.get_value() {
+                Some(path) => view! { <p class="quiet small try-place">"It works on your files in "<code>{path}</code></p> }.into_any(),
+                None => view! { <p class="quiet small">"It works on the files of your workspace."</p> }.into_any(),
+            })}
             <div class="try-mode">
                 <h3>"Arguments"</h3>
                 <RawSwitch fields entries raw mistake />
@@ -143,7 +158,7 @@ pub(super) fn TryIt(name: String, tool: Memo<Option<Arc<Tool>>>, schema: Arc<Val
                 {move || if running.get() {
                     view! { <Elapsed run /> }.into_any()
                 } else {
-                    view! { <span class="quiet small try-hint"><kbd>"Ctrl"</kbd> <kbd>"Enter"</kbd></span> }.into_any()
+                    view! { <span class="quiet small try-hint"><kbd>"Enter"</kbd></span> }.into_any()
                 }}
             </div>
         </form>

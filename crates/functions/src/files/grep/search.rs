@@ -19,10 +19,11 @@ const MAX_CHARS: usize = 18_500;
 const LINE_CHARS: usize = 400;
 /// How many characters of a long line are shown before its match.
 const BEFORE_MATCH: usize = 100;
-/// The most bytes of a line that are searched. One line cannot be cancelled, so it has to end.
-const MAX_LINE: usize = 1_000_000;
-/// How many lines are searched between two questions whether anybody still waits.
-const LINES_PER_QUESTION: u64 = 4_096;
+/// The most bytes of a line that are searched. One line cannot be cancelled, so it has to end soon.
+pub(super) const MAX_LINE: usize = 64 * 1024;
+/// How many bytes are searched between two questions whether anybody still waits. Bytes and not lines,
+/// because the time that a line takes grows with its length.
+const BYTES_PER_QUESTION: usize = 64 * 1024;
 
 /// What was found.
 pub(super) struct Output<'a> {
@@ -95,12 +96,16 @@ pub(super) fn search(
     let mut after = 0;
     let mut last_shown = 0_u64;
     let mut any = false;
+    let mut unasked = 0;
     let lines = text.strip_suffix(b"\n").unwrap_or(text).split(|byte| *byte == b'\n');
     for (number, line) in (1_u64..).zip(lines) {
         if text.is_empty() {
             break;
         }
-        if number % LINES_PER_QUESTION == 0 {
+        // An empty line is not free either.
+        unasked += line.len() + 1;
+        if unasked >= BYTES_PER_QUESTION {
+            unasked = 0;
             go_on(cancel)?;
         }
         let mut line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -186,4 +191,38 @@ fn row(name: &str, number: u64, mark: char, line: &[u8], match_start: usize) -> 
     // Writing to a string cannot fail.
     let _ = writeln!(row);
     row
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use serde_json::json;
+    use tokio_util::sync::CancellationToken;
+
+    use super::super::{Arguments, pattern::compile};
+    use super::{Output, search};
+
+    /// The numbers of the lines that were found before a search that nobody waits for ended, and whether it ended
+    /// early.
+    fn abandoned(text: &str) -> (Vec<u64>, bool) {
+        let arguments: Arguments = serde_json::from_value(json!({"pattern": "hit", "limit": 1_000})).unwrap();
+        let regex = compile("hit", false).unwrap();
+        let mut output = Output::new(&arguments);
+        let cancel = CancellationToken::new();
+        cancel.cancel();
+        let result = search(&regex, Path::new("a"), text.as_bytes(), &mut output, &cancel);
+        let lines = output.found.iter().map(|found| found["line"].as_u64().unwrap()).collect();
+        (lines, result.is_err())
+    }
+
+    #[test]
+    fn a_search_ends_after_few_bytes_when_nobody_waits() {
+        // Long lines are few, and each takes long.
+        assert_eq!(abandoned(&format!("hit\n{}\nhit", "x".repeat(70_000))), (vec![1], true));
+        // Short and empty lines count by their bytes too.
+        assert_eq!(abandoned(&format!("hit{}hit", "\n".repeat(70_000))), (vec![1], true));
+        // A text below the step is searched whole.
+        assert_eq!(abandoned("hit\nhit\n"), (vec![1, 2], false));
+    }
 }

@@ -118,15 +118,19 @@ async fn limits_are_said() {
 #[tokio::test]
 async fn huge_lines_are_shown_around_their_match() {
     let bench = Bench::new();
-    bench.write("min.js", format!("{}needle{}", "ä".repeat(100_000), "读".repeat(100_000)));
+    bench.write("min.js", format!("{}needle{}", "ä".repeat(20_000), "读".repeat(20_000)));
     let (lines, _) = grep(&bench, json!({"pattern": "needle"})).await;
     let line = &lines[0];
     assert!(line.starts_with("min.js:1:…ä") && line.ends_with("读…"), "{line}");
     assert!(line.contains("äneedle读") && line.chars().count() < 420 && !line.contains('\u{fffd}'), "{line}");
-    // What is beyond the first megabyte of a line is not searched, and that is said.
-    bench.write("long", format!("{}needle", "x".repeat(1_000_000)));
+    // What is beyond the first 64 KiB of a line is not searched, and that is said.
+    bench.write("long", format!("{}needle\nneedle", "x".repeat(64 * 1024)));
     let (lines, counts) = grep(&bench, json!({"pattern": "needle", "path": "long"})).await;
-    assert!(lines.is_empty() && counts.contains("very long lines"), "{counts}");
+    assert_eq!(lines, ["long:2:needle"]);
+    assert!(counts.contains("Of very long lines only the first 64 KiB were searched."), "{counts}");
+    bench.write("whole", format!("{}needle", "x".repeat(64 * 1024 - 6)));
+    let (lines, counts) = grep(&bench, json!({"pattern": "needle", "path": "whole"})).await;
+    assert!(lines.len() == 1 && !counts.contains("very long lines"), "{counts}");
 }
 
 #[tokio::test]
