@@ -97,8 +97,13 @@ fn serve(args: &ServeArgs) -> anyhow::Result<()> {
         // Two of these run queries and files; the default of 512 would only serve to fill the memory.
         .max_blocking_threads(32)
         .build()?;
-    let ended = runtime.block_on(crate::serve::run(config));
-    // A search on another thread may take a while to notice that nobody waits; the program does not wait for it.
+    run_to_end(runtime, crate::serve::run(config))
+}
+
+/// Runs the program. Work on other threads, such as a search, may take a while to notice that nobody waits for it, and
+/// the end of the program does not wait either.
+fn run_to_end<T>(runtime: tokio::runtime::Runtime, program: impl Future<Output = T>) -> T {
+    let ended = runtime.block_on(program);
     runtime.shutdown_timeout(std::time::Duration::from_secs(2));
     ended
 }
@@ -112,4 +117,32 @@ pub(crate) fn say(line: &str) {
 #[expect(clippy::print_stderr, reason = "this is the program's output")]
 fn say_error(line: &str) {
     eprintln!("{line}");
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    #[test]
+    fn the_end_does_not_wait_for_work_on_other_threads() {
+        let (end, ends) = mpsc::channel::<()>();
+        let (tell, told) = mpsc::channel();
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Runtime::new().unwrap();
+            let program = async move {
+                // It has begun before the program ends, or it would not be waited for.
+                let (begun, begins) = tokio::sync::oneshot::channel();
+                tokio::task::spawn_blocking(move || {
+                    let _ = begun.send(());
+                    let _ = ends.recv();
+                });
+                begins.await.unwrap();
+                7
+            };
+            let _ = tell.send(super::run_to_end(runtime, program));
+        });
+        assert_eq!(told.recv_timeout(Duration::from_secs(30)), Ok(7));
+        drop(end);
+    }
 }

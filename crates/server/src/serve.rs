@@ -14,7 +14,11 @@ use toolshelf_runtime::store::Store;
 use toolshelf_runtime::{Environment, Registry};
 use toolshelf_service::Service;
 use toolshelf_store::SqliteStore;
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::filter_fn;
+use tracing_subscriber::fmt::MakeWriter;
 
+use crate::accept::Limits;
 use crate::assets::Assets;
 use crate::cli::say;
 use crate::config::Config;
@@ -93,7 +97,8 @@ impl Server {
         let stopping = self.state.stopping.clone();
         let tasks = TaskTracker::new();
         tasks.spawn(keep_house(self.state.service.clone(), stopping.clone()));
-        crate::accept::serve(self.listener, crate::http::router(self.state), stopping.clone()).await;
+        let limits = Limits::of_this_process();
+        crate::accept::serve(self.listener, crate::http::router(self.state), limits, stopping.clone()).await;
         stopping.cancel();
         tasks.close();
         tasks.wait().await;
@@ -105,17 +110,14 @@ impl Server {
 /// Runs the server until the process is asked to stop.
 pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
     start_log();
-    let remote = !config.listen.ip().is_loopback();
-    let tls = config.public_url.as_ref().is_some_and(|url| url.scheme() == "https");
+    let warnings = warnings(&config);
     let server = start(config, Environment::system()).await?;
     say(&format!("Toolshelf is listening on http://{}", server.address));
     if let Some(link) = server.setup_link() {
         say(&format!("Set up: {link}"));
     }
-    if remote && !tls {
-        tracing::warn!(
-            "other machines can connect without TLS, and passwords can be read on the way; put a proxy with TLS in front. Until server.public_url is set, requests to any name but a loopback one are refused"
-        );
+    for warning in warnings {
+        tracing::warn!("{warning}");
     }
     let stopping = server.stopping();
     tokio::spawn(async move {
@@ -124,6 +126,26 @@ pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
         stopping.cancel();
     });
     server.run().await
+}
+
+/// What whoever starts a server that other machines can reach must know.
+fn warnings(config: &Config) -> Vec<&'static str> {
+    let mut warnings = Vec::new();
+    if config.listen.ip().to_canonical().is_loopback() {
+        return warnings;
+    }
+    if config.public_url.is_none() {
+        warnings.push(
+            "other machines can connect but are answered 403 (foreign_host) until server.public_url says under which \
+             address they reach this server",
+        );
+    }
+    if config.public_url.as_ref().is_none_or(|url| url.scheme() != "https") {
+        warnings.push(
+            "other machines connect without TLS, so passwords can be read on the way; put a proxy with TLS in front",
+        );
+    }
+    warnings
 }
 
 /// Gives a user a new random password, in a data folder that no server uses.
@@ -171,11 +193,31 @@ fn open_data_folder(path: &Path) -> anyhow::Result<std::path::PathBuf> {
 
 /// Logs go to stderr, so that stdout holds the two lines that scripts read.
 fn start_log() {
-    use tracing_subscriber::EnvFilter;
+    use tracing_subscriber::util::SubscriberInitExt as _;
     let filter =
         EnvFilter::try_from_env("TOOLSHELF_LOG").unwrap_or_else(|_| EnvFilter::new("info,sqlx=warn"));
     // A second start in one process keeps the first log.
-    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
+    let _ = log(filter, std::io::stderr).try_init();
+}
+
+/// A log of what the filter lets through, except for what [`is_discreet`] forbids.
+fn log<W>(filter: EnvFilter, writer: W) -> impl tracing::Subscriber + Send + Sync
+where
+    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
+{
+    use tracing_subscriber::layer::SubscriberExt as _;
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(writer)
+        .finish()
+        .with(filter_fn(|metadata| is_discreet(metadata.target(), *metadata.level())))
+}
+
+/// Whether a message may be logged if somebody asks for it. The details of HTTP clients name the hosts that `web_fetch`
+/// reaches, and those are arguments of calls, which are never logged.
+fn is_discreet(target: &str, level: tracing::Level) -> bool {
+    let of_a_client = ["hyper", "reqwest", "rustls"].iter().any(|name| target.starts_with(name));
+    !of_a_client || level <= tracing::Level::INFO
 }
 
 async fn wait_for_signal() {
@@ -187,5 +229,74 @@ async fn wait_for_signal() {
     } else {
         tracing::error!("signals cannot be received; end the process to stop the server");
         std::future::pending::<()>().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::sync::{Arc, Mutex};
+
+    use tracing_subscriber::EnvFilter;
+
+    use super::{Config, log, warnings};
+
+    #[derive(Clone, Default)]
+    struct Written(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Written {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn no_level_of_the_log_shows_where_a_client_connects() {
+        for asked in
+            ["trace", "trace,hyper_util::client=trace", "off,hyper=trace,reqwest=debug,hyper_util=trace"]
+        {
+            let written = Written::default();
+            let writer = written.clone();
+            let subscriber = log(EnvFilter::new(asked), move || writer.clone());
+            tracing::subscriber::with_default(subscriber, || {
+                let span =
+                    tracing::trace_span!(target: "hyper_util::client", "connect", host = "secret.example");
+                let _inside = span.enter();
+                tracing::debug!(target: "reqwest::connect", "secret.example");
+                tracing::warn!(target: "hyper", "a warning");
+                tracing::trace!(target: "toolshelf_server", "ours");
+            });
+            let text = String::from_utf8(written.0.lock().unwrap().clone()).unwrap();
+            assert!(!text.contains("secret.example"), "{asked}: {text}");
+            assert!(text.contains("a warning"), "{asked}: {text}");
+            assert_eq!(text.contains("ours"), !asked.starts_with("off"), "{asked}: {text}");
+        }
+    }
+
+    #[test]
+    fn who_lets_other_machines_connect_is_told_what_is_missing() {
+        for (listen, public_url, told) in [
+            ("127.0.0.1:1", None, &[][..]),
+            ("[::1]:1", None, &[]),
+            ("0.0.0.0:1", None, &["403", "TLS"]),
+            ("[::]:1", None, &["403", "TLS"]),
+            ("0.0.0.0:1", Some("http://tools.example"), &["TLS"]),
+            ("0.0.0.0:1", Some("https://tools.example"), &[]),
+        ] {
+            let config = Config {
+                listen: listen.parse().unwrap(),
+                data: "data".into(),
+                public_url: public_url.map(|url: &str| url.parse().unwrap()),
+                trusted_proxies: vec![],
+                web_allowed_hosts: vec![],
+            };
+            let warnings = warnings(&config);
+            assert_eq!(warnings.len(), told.len(), "{listen} {public_url:?}: {warnings:?}");
+            assert!(warnings.iter().zip(told).all(|(warning, word)| warning.contains(word)), "{warnings:?}");
+        }
     }
 }

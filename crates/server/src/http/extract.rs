@@ -156,17 +156,33 @@ impl<T: DeserializeOwned> FromRequestParts<AppState> for Params<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &AppState) -> Result<Self, ApiError> {
-        let axum::extract::Query(value) =
-            axum::extract::Query::<T>::try_from_uri(&parts.uri).map_err(|error| {
-                let message =
-                    std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
-                ApiError::invalid(vec![FieldError {
-                    pointer: "query".to_owned(),
-                    message: sentence(&message),
-                }])
-            })?;
-        Ok(Self(value))
+        read_query(parts.uri.query().unwrap_or_default()).map(Self)
     }
+}
+
+fn read_query<T: DeserializeOwned>(query: &str) -> Result<T, ApiError> {
+    use serde_path_to_error::Segment;
+    let query = serde_urlencoded::Deserializer::new(url::form_urlencoded::parse(query.as_bytes()));
+    serde_path_to_error::deserialize(query).map_err(|error| {
+        let name = match error.path().iter().next() {
+            Some(Segment::Map { key }) => key.clone(),
+            // One that is missing or given twice has no place; the message names it.
+            _ => String::new(),
+        };
+        wrong_parameter(name, &error.into_inner().to_string())
+    })
+}
+
+/// A refusal whose detail names the parameter as it was written.
+fn wrong_parameter(name: String, message: &str) -> ApiError {
+    let named = !name.is_empty() && !message.contains(&format!("`{name}`"));
+    let detail = named.then(|| format!("{name}: {message}."));
+    let pointer = if name.is_empty() { "query".to_owned() } else { name };
+    let mut error = ApiError::invalid(vec![FieldError { pointer, message: sentence(message) }]);
+    if let Some(detail) = detail {
+        error.problem.detail = detail;
+    }
+    error
 }
 
 /// Who asks, on a route that is not public.
@@ -206,15 +222,18 @@ impl FromRequestParts<AppState> for IfMatch {
         if text == "*" {
             return Ok(Self(None));
         }
-        let revision = text
-            .strip_prefix("\"r")
-            .and_then(|text| text.strip_suffix('"'))
-            .and_then(|text| text.parse().ok());
         let detail = "Send the ETag as it was given, such as If-Match: \"r3\".";
-        revision
+        revision(text)
             .map(|revision| Self(Some(revision)))
             .ok_or_else(|| ApiError::new(StatusCode::BAD_REQUEST, "malformed_if_match", detail))
     }
+}
+
+/// The revision in an `ETag` of ours.
+fn revision(etag: &str) -> Option<u64> {
+    let digits = etag.strip_prefix("\"r")?.strip_suffix('"')?;
+    // A number may be written with a sign, but no ETag of ours is.
+    if digits.bytes().all(|byte| byte.is_ascii_digit()) { digits.parse().ok() } else { None }
 }
 
 /// The address that limits count.
@@ -227,5 +246,49 @@ impl FromRequestParts<AppState> for ClientAddress {
         let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(address)| address.ip());
         let peer = peer.ok_or_else(|| ApiError::internal("the connection's address is not known"))?;
         Ok(Self(state.origins.client(peer, &parts.headers)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::{read_query, revision};
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Wanted {
+        #[expect(dead_code, reason = "only refusals are looked at")]
+        limit: u8,
+    }
+
+    #[test]
+    fn a_revision_is_written_in_digits() {
+        for (etag, wanted) in [
+            ("\"r0\"", Some(0)),
+            ("\"r17\"", Some(17)),
+            ("\"r+1\"", None),
+            ("\"r-1\"", None),
+            ("\"r\"", None),
+            ("\"r1", None),
+            ("r1", None),
+            ("W/\"r1\"", None),
+            ("\"r99999999999999999999\"", None),
+        ] {
+            assert_eq!(revision(etag), wanted, "{etag}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_parameter_is_named_as_it_was_written() {
+        for (query, pointer, detail) in [
+            ("limit=x", "limit", "limit: invalid digit found in string."),
+            ("limit=1&x=2", "x", "Unknown field `x`, expected `limit`."),
+            ("", "query", "Missing field `limit`."),
+        ] {
+            let error = read_query::<Wanted>(query).unwrap_err();
+            assert_eq!(error.problem.detail, detail);
+            assert_eq!(error.problem.errors[0].pointer, pointer);
+        }
     }
 }

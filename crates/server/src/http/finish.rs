@@ -10,6 +10,7 @@ use axum::http::{Extensions, HeaderMap, HeaderValue, StatusCode, Version, header
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt as _;
+use toolshelf_api::Problem;
 
 use super::problem::ApiError;
 use crate::pages::{ErrorPage, PageContext};
@@ -17,6 +18,11 @@ use crate::state::AppState;
 
 /// How long a handler may take to answer. Streams answer at once and go on.
 const TIME_LIMIT: Duration = Duration::from_mins(2);
+
+/// How many characters a text of a problem has at most.
+const TEXT_MAX: usize = 500;
+/// How many errors and how many suggestions a problem has at most.
+const ITEMS_MAX: usize = 100;
 
 /// The nonce of a page's scripts; the content security policy of the response names it.
 #[derive(Clone, Debug)]
@@ -44,12 +50,12 @@ pub(crate) async fn finish(State(state): State<AppState>, request: Request, next
     if let Some(mut error) = response.extensions_mut().remove::<ApiError>() {
         error.problem.request_id.clone_from(&id);
         log_failure(&error, &method, &path, &id);
-        write_body(&mut response, &error, wants_page, &path, &state);
+        write_body(&mut response, error, wants_page, &path, &state);
     } else if is_bare_error(&response) {
         // A layer or the router answered without a body of ours.
         let mut error = ApiError::new(response.status(), "refused", bare_detail(response.status()));
         error.problem.request_id.clone_from(&id);
-        write_body(&mut response, &error, wants_page, &path, &state);
+        write_body(&mut response, error, wants_page, &path, &state);
     }
     set_headers(&mut response, &id, &state);
     tracing::debug!(request.id = %id, %method, path, status = response.status().as_u16(), duration_ms = started.elapsed().as_millis(), "answered");
@@ -97,7 +103,8 @@ fn log_failure(error: &ApiError, method: &axum::http::Method, path: &str, id: &s
     }
 }
 
-fn write_body(response: &mut Response, error: &ApiError, wants_page: bool, path: &str, state: &AppState) {
+fn write_body(response: &mut Response, mut error: ApiError, wants_page: bool, path: &str, state: &AppState) {
+    shorten(&mut error.problem);
     let (kind, body) = if wants_page {
         let nonce = new_nonce(state);
         let page = PageContext::anonymous(state, path, nonce.clone());
@@ -116,6 +123,27 @@ fn write_body(response: &mut Response, error: &ApiError, wants_page: bool, path:
     *response.body_mut() = Body::from(body);
     response.headers_mut().remove(header::CONTENT_LENGTH);
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+}
+
+/// Cuts what may repeat a long text of the request, so that an answer does not grow with it.
+fn shorten(problem: &mut Problem) {
+    cut(&mut problem.detail);
+    problem.errors.truncate(ITEMS_MAX);
+    for error in &mut problem.errors {
+        cut(&mut error.pointer);
+        cut(&mut error.message);
+    }
+    problem.suggestions.truncate(ITEMS_MAX);
+    problem.suggestions.iter_mut().for_each(cut);
+}
+
+fn cut(text: &mut String) {
+    // The last character makes room for the sign that something is missing.
+    let mut ends = text.char_indices().map(|(index, _)| index).skip(TEXT_MAX - 1);
+    if let (Some(end), Some(_)) = (ends.next(), ends.next()) {
+        text.truncate(end);
+        text.push('…');
+    }
 }
 
 /// A nonce of 128 random bits.
@@ -156,4 +184,42 @@ fn set_headers(response: &mut Response, id: &str, state: &AppState) {
 /// Only JSON is compressed on the fly: assets are compressed beforehand, and a page holds its CSRF token.
 pub(crate) fn is_json(_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
     headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"))
+}
+
+#[cfg(test)]
+mod tests {
+    use toolshelf_api::{FieldError, Problem};
+
+    use super::{ITEMS_MAX, TEXT_MAX, cut, shorten};
+
+    #[test]
+    fn long_texts_are_cut_between_characters() {
+        for character in ["x", "é", "🧰"] {
+            for (length, is_cut) in [(TEXT_MAX - 1, false), (TEXT_MAX, false), (TEXT_MAX + 1, true)] {
+                let whole = character.repeat(length);
+                let mut text = whole.clone();
+                cut(&mut text);
+                assert_eq!(text.chars().count(), length.min(TEXT_MAX));
+                assert_eq!((text != whole, text.ends_with('…')), (is_cut, is_cut));
+            }
+        }
+    }
+
+    #[test]
+    fn every_text_that_may_repeat_a_request_is_cut() {
+        let long = "x".repeat(10_000);
+        let error = FieldError { pointer: long.clone(), message: long.clone() };
+        let mut problem = Problem {
+            detail: long.clone(),
+            errors: vec![error; 1_000],
+            suggestions: vec![long; 1_000],
+            ..Problem::default()
+        };
+        shorten(&mut problem);
+        assert_eq!((problem.errors.len(), problem.suggestions.len()), (ITEMS_MAX, ITEMS_MAX));
+        let texts = problem.errors.iter().flat_map(|error| [&error.pointer, &error.message]);
+        for text in texts.chain(&problem.suggestions).chain([&problem.detail]) {
+            assert_eq!(text.chars().count(), TEXT_MAX);
+        }
+    }
 }

@@ -204,6 +204,11 @@ mod tests {
         assert_eq!(client("10.0.0.1"), "2.2.2.2");
         assert_eq!(client("::ffff:10.0.0.1"), "2.2.2.2");
         assert_eq!(client("::ffff:3.3.3.3"), "3.3.3.3");
+        let mapped = headers(&[("x-forwarded-for", "::ffff:2.2.2.2, ::ffff:10.0.0.1")]);
+        assert_eq!(origins.client("10.0.0.1".parse().unwrap(), &mapped).to_string(), "2.2.2.2");
+        let proxies = ["::ffff:10.0.0.1".parse().unwrap()];
+        let configured = Origins::new("[::]:7717".parse().unwrap(), None, &proxies);
+        assert_eq!(configured.client("10.0.0.1".parse().unwrap(), &mapped).to_string(), "2.2.2.2");
         let made_up = headers(&[("x-forwarded-for", "1.1.1.1, unknown, 2.2.2.2")]);
         assert_eq!(origins.client("10.0.0.1".parse().unwrap(), &made_up).to_string(), "2.2.2.2");
         let unreadable = headers(&[("x-forwarded-for", "1.1.1.1, unknown")]);

@@ -198,7 +198,7 @@ fn from_refused(refused: CallRefused) -> ApiError {
                 .collect();
             let mut error = ApiError::invalid(errors);
             if let Some(first) = error.problem.errors.first() {
-                let argument = first.pointer.trim_start_matches("/arguments").trim_start_matches('/');
+                let argument = first.pointer.strip_prefix("/arguments/").unwrap_or_default();
                 if !argument.is_empty() {
                     error.problem.detail = format!("{argument}: {}", first.message);
                 }
@@ -237,4 +237,40 @@ fn chain(error: &dyn std::error::Error) -> String {
         source = cause.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use toolshelf_runtime::ArgumentError;
+
+    use super::*;
+
+    #[test]
+    fn damaged_data_does_not_sound_as_if_it_passed() {
+        let error =
+            ApiError::from(ServiceError::Store(StoreError::Corrupt("users where id: no JSON".to_owned())));
+        assert_eq!((error.problem.status, error.problem.code.as_str()), (500, "store_damaged"));
+        assert_eq!(error.retry_after_seconds(), None);
+        assert!(error.problem.detail.contains("restore a backup"), "{}", error.problem.detail);
+        // What is damaged is for the log only.
+        assert!(!error.problem.detail.contains("users"));
+        assert!(error.reason().is_some_and(|reason| reason.contains("users where id")));
+    }
+
+    #[test]
+    fn a_refused_call_names_the_argument() {
+        for (pointer, detail) in [
+            ("/limit", "limit: is wrong"),
+            ("/paths/1", "paths/1: is wrong"),
+            ("/arguments", "arguments: is wrong"),
+            ("", "is wrong"),
+        ] {
+            let wrong = ArgumentError { pointer: pointer.to_owned(), message: "is wrong".to_owned() };
+            let problem = from_refused(CallRefused::InvalidInput(vec![wrong])).problem;
+            assert_eq!(problem.detail, detail);
+            let errors =
+                vec![FieldError { pointer: format!("/arguments{pointer}"), message: "is wrong".to_owned() }];
+            assert_eq!(problem.errors, errors);
+        }
+    }
 }
