@@ -23,7 +23,7 @@ mod tool;
 mod verdict;
 
 pub use evaluate::evaluate;
-pub use names::{InvalidName, TOOL_NAME_MAX, closest, validate_tool_name};
+pub use names::{InvalidName, TOOL_NAME_MAX, closest, is_invisible, validate_tool_name};
 pub use pattern::{InvalidPattern, Pattern};
 pub use profile::{InvalidProfileName, NewTools, PROFILE_NAME_MAX, Profile, fold_name, profile_name};
 pub use request::{

@@ -1,4 +1,4 @@
-//! Tool names, and suggestions for names that do not exist.
+//! Tool names, what no name may hold, and suggestions for names that do not exist.
 
 /// The longest tool name that OpenAI, Anthropic and Gemini all accept, in characters.
 pub const TOOL_NAME_MAX: usize = 64;
@@ -70,6 +70,32 @@ fn edit_distance(a: &[char], b: &[char]) -> usize {
         }
     }
     row[b.len()]
+}
+
+/// Whether a character of format or direction changes how others are shown, or shows nothing itself. No name that people
+/// choose by looking may hold one.
+pub fn is_invisible(character: char) -> bool {
+    matches!(
+        character,
+        '\u{00AD}'
+            | '\u{034F}'
+            | '\u{061C}'
+            | '\u{115F}'..='\u{1160}'
+            | '\u{17B4}'..='\u{17B5}'
+            | '\u{180B}'..='\u{180F}'
+            | '\u{200B}'..='\u{200F}'
+            | '\u{2028}'..='\u{202E}'
+            | '\u{2060}'..='\u{206F}'
+            | '\u{2800}'
+            | '\u{3164}'
+            | '\u{FE00}'..='\u{FE0F}'
+            | '\u{FEFF}'
+            | '\u{FFA0}'
+            | '\u{FFF0}'..='\u{FFFB}'
+            | '\u{1BCA0}'..='\u{1BCA3}'
+            | '\u{1D173}'..='\u{1D17A}'
+            | '\u{E0000}'..='\u{E0FFF}'
+    )
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization as _;
 
 use crate::bitset::BitSet;
+use crate::names::is_invisible;
 
 /// What happens in a profile with tools that are first seen after it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -118,30 +119,6 @@ pub fn fold_name(name: &str) -> String {
     // Folding can leave a text denormalised, so it is normalised once more.
     let normal: String = name.trim().nfc().collect();
     caseless::default_case_fold_str(&normal).nfc().collect()
-}
-
-/// Characters of format and direction, which change how others are shown, or show nothing.
-fn is_invisible(character: char) -> bool {
-    matches!(
-        character,
-        '\u{00AD}'
-            | '\u{034F}'
-            | '\u{061C}'
-            | '\u{115F}'..='\u{1160}'
-            | '\u{17B4}'..='\u{17B5}'
-            | '\u{180B}'..='\u{180F}'
-            | '\u{200B}'..='\u{200F}'
-            | '\u{2028}'..='\u{202E}'
-            | '\u{2060}'..='\u{206F}'
-            | '\u{3164}'
-            | '\u{FE00}'..='\u{FE0F}'
-            | '\u{FEFF}'
-            | '\u{FFA0}'
-            | '\u{FFF0}'..='\u{FFFB}'
-            | '\u{1BCA0}'..='\u{1BCA3}'
-            | '\u{1D173}'..='\u{1D17A}'
-            | '\u{E0000}'..='\u{E0FFF}'
-    )
 }
 
 #[cfg(test)]

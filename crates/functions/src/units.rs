@@ -1,5 +1,7 @@
 //! Figures for people.
 
+pub(crate) use toolshelf_runtime::thousands;
+
 /// A number of bytes, such as `4.2 KB`.
 pub(crate) fn bytes(count: u64) -> String {
     const UNITS: [&str; 5] = ["KB", "MB", "GB", "TB", "PB"];
@@ -19,19 +21,6 @@ pub(crate) fn bytes(count: u64) -> String {
 /// A number with its noun, such as `1 file` or `2,300 files`.
 pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{} {}", thousands(count), if count == 1 { one } else { many })
-}
-
-/// A number with commas between thousands.
-pub(crate) fn thousands(count: u64) -> String {
-    let digits = count.to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }
 
 #[cfg(test)]

@@ -13,6 +13,6 @@ pub mod store;
 
 pub use environment::{Clock, Environment, Random, SystemClock, SystemRandom};
 pub use function::{CallContext, Check, Function, FunctionError, FunctionSpec};
-pub use output::{DEFAULT_MAX_CHARS, ToolReturn, cap};
+pub use output::{DEFAULT_MAX_CHARS, ToolReturn, cap, thousands};
 pub use registry::{ArgumentError, CallRefused, Invoked, Registry, RegistryBuilder, RegistryError};
 pub use snapshot_cell::{SnapshotCell, Unready};

@@ -64,12 +64,13 @@ pub fn cap(text: String, max_chars: usize, head_ratio: f64) -> String {
 fn marker(left_out: usize, total: usize) -> String {
     format!(
         "\n\n[… {} of {} characters left out; narrow the request to see them …]\n\n",
-        thousands(left_out),
-        thousands(total)
+        thousands(left_out as u64),
+        thousands(total as u64)
     )
 }
 
-fn thousands(number: usize) -> String {
+/// A number with commas between thousands.
+pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
     for (position, digit) in digits.chars().enumerate() {

@@ -1,6 +1,7 @@
 //! What user names, passwords and other short texts must be.
 
 use toolshelf_api::FieldError;
+use toolshelf_core::is_invisible;
 
 use crate::error::ServiceError;
 
@@ -44,29 +45,6 @@ impl Fields {
     pub(crate) fn finish(self) -> Result<(), ServiceError> {
         if self.errors.is_empty() { Ok(()) } else { Err(ServiceError::Invalid(self.errors)) }
     }
-}
-
-/// Characters that change how others are shown, or show nothing.
-fn is_invisible(character: char) -> bool {
-    matches!(
-        character,
-        '\u{00AD}'
-            | '\u{034F}'
-            | '\u{061C}'
-            | '\u{115F}'..='\u{1160}'
-            | '\u{17B4}'..='\u{17B5}'
-            | '\u{180B}'..='\u{180F}'
-            | '\u{200B}'..='\u{200F}'
-            | '\u{2028}'..='\u{202E}'
-            | '\u{2060}'..='\u{206F}'
-            | '\u{2800}'
-            | '\u{3164}'
-            | '\u{FE00}'..='\u{FE0F}'
-            | '\u{FEFF}'
-            | '\u{FFA0}'
-            | '\u{FFF0}'..='\u{FFFB}'
-            | '\u{E0000}'..='\u{E0FFF}'
-    )
 }
 
 #[cfg(test)]

@@ -1,14 +1,18 @@
 //! Making, changing and deleting profiles. Each change is one revision, all or nothing, and kept in the history.
 
-use std::collections::HashSet;
+mod changes;
+mod names;
+
 use std::sync::Arc;
 
-use chrono::TimeDelta;
-use toolshelf_api::{
-    CloneProfile, CreateProfile, EditProfileTools, FieldError, RestoreProfile, UpdateProfile,
+use toolshelf_api::{CloneProfile, CreateProfile, EditProfileTools, RestoreProfile, UpdateProfile};
+use toolshelf_core::{Profile, Role, Toolset, fold_name};
+use toolshelf_runtime::store::{ProfileRow, ProfileVersionRow, UnitOfWork};
+
+use self::changes::{
+    described, difference, finish, known, members, named, refuse, restored, widens, with_fields, with_tools,
 };
-use toolshelf_core::{NewTools, Profile, Role, Snapshot, Toolset, closest, fold_name, profile_name};
-use toolshelf_runtime::store::{ProfileRow, ProfileVersionRow, RetiredNameRow, StoreError, UnitOfWork};
+use self::names::{claim_name, name_taken, retire_name};
 
 use crate::Service;
 use crate::audit::by_actor;
@@ -17,10 +21,6 @@ use crate::error::ServiceError;
 use crate::profiles::{find, in_force, may_edit};
 use crate::references;
 use crate::writer::{Delta, Written};
-
-/// How long the name of a renamed or deleted profile is kept for its owner.
-const NAME_KEPT_DAYS: i64 = 90;
-const DESCRIPTION_MAX: usize = 500;
 
 /// What to change in a stored profile.
 enum Change {
@@ -293,14 +293,6 @@ impl Service {
     }
 }
 
-fn refuse(errors: &mut Vec<FieldError>, pointer: &str, message: impl Into<String>) {
-    errors.push(FieldError { pointer: pointer.to_owned(), message: message.into() });
-}
-
-fn finish(errors: Vec<FieldError>) -> Result<(), ServiceError> {
-    if errors.is_empty() { Ok(()) } else { Err(ServiceError::Invalid(errors)) }
-}
-
 fn editable(actor: &Actor, profile: &Profile) -> Result<(), ServiceError> {
     let pinned = actor.caller().identity().key.as_ref().and_then(|key| key.pinned.as_ref());
     if pinned == Some(&Toolset::Profile(Arc::clone(&profile.id))) {
@@ -311,174 +303,6 @@ fn editable(actor: &Actor, profile: &Profile) -> Result<(), ServiceError> {
     } else {
         Err(ServiceError::Denied(crate::access::Denied::OwnersOnly))
     }
-}
-
-fn named(text: &str, pointer: &str, errors: &mut Vec<FieldError>) -> String {
-    profile_name(text).unwrap_or_else(|error| {
-        refuse(errors, pointer, error.to_string());
-        String::new()
-    })
-}
-
-fn described(text: &str, errors: &mut Vec<FieldError>) -> String {
-    let text = text.trim();
-    if text.chars().count() > DESCRIPTION_MAX || text.chars().any(char::is_control) {
-        refuse(errors, "/description", format!("Use one line of at most {DESCRIPTION_MAX} characters."));
-    }
-    text.to_owned()
-}
-
-/// The names without repetitions, in the order of their first appearance.
-fn unique(names: Vec<String>) -> Vec<String> {
-    let mut seen = HashSet::new();
-    names.into_iter().filter(|name| seen.insert(name.clone())).collect()
-}
-
-/// Names of tools that were seen here once, or that the profile has already; any other is refused by its place.
-/// Repetitions are left out.
-fn known(
-    snapshot: &Snapshot,
-    names: Vec<String>,
-    already: &[String],
-    pointer: &str,
-    errors: &mut Vec<FieldError>,
-) -> Vec<String> {
-    for (position, name) in names.iter().enumerate() {
-        let internal = snapshot.find(name).is_some_and(|index| !snapshot.in_catalog(index));
-        if (internal || !snapshot.was_seen(name)) && !already.contains(name) {
-            let close = closest(name, snapshot.catalog().map(|index| snapshot.tool(index).name().as_ref()));
-            let hint =
-                if close.is_empty() { String::new() } else { format!(" Did you mean {}?", close.join(", ")) };
-            refuse(
-                errors,
-                &format!("{pointer}/{position}"),
-                format!("There is no tool named {name:?}.{hint}"),
-            );
-        }
-    }
-    unique(names)
-}
-
-/// The tools of a toolset, missing ones too.
-fn members(snapshot: &Snapshot, name: &str) -> Result<Vec<String>, ServiceError> {
-    let toolset =
-        Toolset::named(snapshot, name).map_err(|error| ServiceError::Request { error, pointer: "/from" })?;
-    Ok(match toolset {
-        Toolset::Default => snapshot.catalog().map(|index| snapshot.tool(index).name().to_string()).collect(),
-        Toolset::None | Toolset::List(_) => Vec::new(),
-        Toolset::Profile(id) => {
-            let profile = snapshot.profile(&id).ok_or_else(|| ServiceError::not_found("profile", name))?;
-            snapshot.profile_tools(profile).tools.iter().map(ToString::to_string).collect()
-        }
-    })
-}
-
-fn with_fields(
-    snapshot: &Snapshot,
-    before: &ProfileRow,
-    change: UpdateProfile,
-) -> Result<ProfileRow, ServiceError> {
-    let mut row = before.clone();
-    let mut errors = Vec::new();
-    if let Some(name) = &change.name {
-        row.name = named(name, "/name", &mut errors);
-    }
-    if let Some(description) = &change.description {
-        row.description = described(description, &mut errors);
-    }
-    let exact = change.tools.is_some();
-    if let Some(tools) = change.tools {
-        row.tools = known(snapshot, tools, &before.tools, "/tools", &mut errors);
-        let included = snapshot.profile_tools(&in_force(before)).tools;
-        let is_in = |tools: &[String], name: &str| tools.iter().any(|listed| listed == name);
-        if included.iter().any(|name| !is_in(&row.tools, name) && !is_in(&before.tools, name)) {
-            // A tool that the policy let in is left out: later tools count as new.
-            row.new_tools_since = snapshot.last_sighting();
-        }
-        row.pinned.retain(|name| row.tools.contains(name));
-    }
-    if let Some(pinned) = change.pinned {
-        for (position, name) in pinned.iter().enumerate() {
-            if !row.tools.contains(name) {
-                refuse(&mut errors, &format!("/pinned/{position}"), format!("{name} is not in the profile."));
-            }
-        }
-        row.pinned = unique(pinned);
-    }
-    if let Some(new_tools) = change.new_tools.filter(|new_tools| *new_tools != before.new_tools) {
-        // What the old policy let in stays in; the new one is about tools from now on.
-        if before.new_tools == NewTools::Include && !exact {
-            row.tools =
-                snapshot.profile_tools(&in_force(before)).tools.iter().map(ToString::to_string).collect();
-        }
-        row.new_tools = new_tools;
-        row.new_tools_since = snapshot.last_sighting();
-    }
-    finish(errors)?;
-    Ok(row)
-}
-
-fn with_tools(
-    snapshot: &Snapshot,
-    before: &ProfileRow,
-    edit: EditProfileTools,
-) -> Result<ProfileRow, ServiceError> {
-    let mut errors = Vec::new();
-    let EditProfileTools { add, remove } = edit;
-    for (position, name) in add.iter().enumerate() {
-        if remove.contains(name) {
-            refuse(&mut errors, &format!("/add/{position}"), format!("{name} is in both lists."));
-        }
-    }
-    // To remove what is not in is no error, so only names that were never heard of are.
-    let remove = known(snapshot, remove, &before.tools, "/remove", &mut errors);
-    let add = known(snapshot, add, &before.tools, "/add", &mut errors);
-    finish(errors)?;
-
-    let mut row = before.clone();
-    let undecided = snapshot.profile_tools(&in_force(before));
-    if before.new_tools != NewTools::Ignore
-        && undecided.held.iter().chain(&undecided.tools).any(|name| {
-            remove.iter().any(|removed| **removed == **name)
-                && !before.tools.iter().any(|listed| **listed == **name)
-        })
-    {
-        // A new tool that is turned down: what is in now becomes the list, and later tools count as new.
-        row.tools = undecided.tools.iter().map(ToString::to_string).collect();
-        row.new_tools_since = snapshot.last_sighting();
-    }
-    row.tools.retain(|name| !remove.contains(name));
-    let missing: Vec<String> = add.into_iter().filter(|name| !row.tools.contains(name)).collect();
-    row.tools.extend(missing);
-    row.pinned.retain(|name| row.tools.contains(name));
-    Ok(row)
-}
-
-async fn restored(
-    unit: &mut dyn UnitOfWork,
-    before: &ProfileRow,
-    revision: u64,
-) -> Result<ProfileRow, ServiceError> {
-    let version = unit.find_profile_version(&before.id, revision).await?;
-    let version = version
-        .ok_or_else(|| ServiceError::invalid("/revision", "The history has no such revision."))?
-        .profile;
-    Ok(ProfileRow {
-        description: version.description,
-        tools: version.tools,
-        pinned: version.pinned,
-        new_tools: version.new_tools,
-        new_tools_since: version.new_tools_since,
-        ..before.clone()
-    })
-}
-
-/// Whether a change lets something in that was not in.
-fn widens(snapshot: &Snapshot, profile: &Profile, row: &ProfileRow) -> bool {
-    let before: HashSet<Arc<str>> = snapshot.profile_tools(profile).tools.into_iter().collect();
-    let after = snapshot.profile_tools(&in_force(row)).tools;
-    let adds = after.iter().any(|name| !before.contains(name));
-    adds || row.new_tools == NewTools::Include && profile.new_tools != NewTools::Include
 }
 
 /// Widening what other people's keys may do is an admin's business.
@@ -510,64 +334,6 @@ fn in_use(name: &str, keys: usize) -> ServiceError {
     )
 }
 
-fn name_taken(error: StoreError, name: &str) -> ServiceError {
-    match error {
-        StoreError::Taken(_) => ServiceError::conflict(
-            "name_taken",
-            format!("There is a profile named {name:?} already. Choose another name."),
-        ),
-        other => other.into(),
-    }
-}
-
-/// Takes a name that is kept for somebody, if the actor may. Names of others' profiles are theirs and admins'.
-async fn claim_name(
-    unit: &mut dyn UnitOfWork,
-    actor: &Actor,
-    row: &ProfileRow,
-) -> Result<Vec<Delta>, ServiceError> {
-    let folded = fold_name(&row.name);
-    let kept = unit.list_retired_names().await?;
-    let Some(kept) = kept.iter().find(|kept| fold_name(&kept.name) == folded) else { return Ok(Vec::new()) };
-    let own = kept.owner_id == actor.user_id() || actor.role() == Role::Admin;
-    if !own && kept.until > row.updated_at {
-        return Err(ServiceError::conflict(
-            "name_kept",
-            format!(
-                "{:?} was the name of somebody's profile and is kept for a while. Choose another name.",
-                kept.name
-            ),
-        ));
-    }
-    unit.delete_retired_name(&kept.name).await?;
-    kept_names(unit, row.updated_at).await
-}
-
-/// Keeps the name that a profile had: for a rename it leads to the profile, after a delete to nothing.
-async fn retire_name(
-    unit: &mut dyn UnitOfWork,
-    before: &ProfileRow,
-    leads_to: Option<&str>,
-    now: chrono::DateTime<chrono::Utc>,
-) -> Result<Vec<Delta>, ServiceError> {
-    let name = RetiredNameRow {
-        name: before.name.clone(),
-        profile_id: leads_to.map(str::to_owned),
-        owner_id: before.owner_id.clone(),
-        until: now + TimeDelta::days(NAME_KEPT_DAYS),
-    };
-    unit.put_retired_name(&name).await?;
-    kept_names(unit, now).await
-}
-
-async fn kept_names(
-    unit: &mut dyn UnitOfWork,
-    now: chrono::DateTime<chrono::Utc>,
-) -> Result<Vec<Delta>, ServiceError> {
-    let kept = unit.list_retired_names().await?.into_iter().filter(|name| name.until > now);
-    Ok(vec![Delta::RetiredNames(kept.map(|name| (name.name, name.profile_id.map(Into::into))).collect())])
-}
-
 async fn keep_version(
     unit: &mut dyn UnitOfWork,
     actor: &Actor,
@@ -575,23 +341,4 @@ async fn keep_version(
 ) -> Result<(), ServiceError> {
     let version = ProfileVersionRow { profile: row.clone(), actor: Some(actor.username().to_owned()) };
     Ok(unit.put_profile_version(&version).await?)
-}
-
-/// What a change did, for the audit log.
-fn difference(before: &ProfileRow, after: &ProfileRow) -> String {
-    let count = |of: &ProfileRow, other: &ProfileRow| {
-        of.tools.iter().filter(|name| !other.tools.contains(name)).count()
-    };
-    let mut parts = Vec::new();
-    if before.name != after.name {
-        parts.push(format!("renamed from {}", before.name));
-    }
-    match (count(after, before), count(before, after)) {
-        (0, 0) => {}
-        (added, removed) => parts.push(format!("{added} tools added, {removed} removed")),
-    }
-    if before.new_tools != after.new_tools {
-        parts.push("another policy for new tools".to_owned());
-    }
-    if parts.is_empty() { "description, order or pins".to_owned() } else { parts.join(", ") }
 }

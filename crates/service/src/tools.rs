@@ -1,5 +1,8 @@
 //! The catalog: list, show, resolve, call, disable.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
 use toolshelf_api::{Boot, Call, CallResult, OfferedTool, Page, Resolve, ResolveTokens, Resolved, Tool};
 use toolshelf_core::{
     Disable, Layer, Resolution, Snapshot, TOKEN_METHOD, Toolset, closest, resolve, validate_tool_name,
@@ -57,7 +60,7 @@ impl Service {
             .catalog()
             .filter(|index| {
                 let tool = snapshot.tool(*index);
-                selected.as_ref().is_none_or(|names| names.iter().any(|name| name == tool.name().as_ref()))
+                selected.as_ref().is_none_or(|names| names.contains(tool.name()))
                     && query.source.as_ref().is_none_or(|source| tool.source().to_string() == *source)
                     && needle.as_ref().is_none_or(|needle| {
                         [
@@ -90,13 +93,13 @@ impl Service {
         actor: &Actor,
         snapshot: &Snapshot,
         toolset: Toolset,
-    ) -> Result<Vec<String>, ServiceError> {
+    ) -> Result<HashSet<Arc<str>>, ServiceError> {
         let request = self.request(actor, Asked { toolset: Some(toolset), ..Asked::default() }).await?;
         let resolution = resolve(snapshot, &request)?;
         let selects = |verdict: &&toolshelf_core::Verdict| {
             verdict.layer != Some(Layer::L2b) && verdict.also.iter().all(|cause| cause.layer != Layer::L2b)
         };
-        Ok(resolution.verdicts.iter().filter(selects).map(|verdict| verdict.tool.to_string()).collect())
+        Ok(resolution.verdicts.iter().filter(selects).map(|verdict| Arc::clone(&verdict.tool)).collect())
     }
 
     /// One tool of the catalog, with its parameters.
