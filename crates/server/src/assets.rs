@@ -92,3 +92,23 @@ fn content_type(path: &str) -> &'static str {
         _ => "application/octet-stream",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::Built;
+
+    /// A debug build serves a UI that was built after it, in a fresh clone too. (Compiled without the folder,
+    /// `rust-embed` found no file of it at run time.)
+    #[test]
+    #[cfg(debug_assertions)]
+    fn a_file_that_comes_after_the_build_is_found() {
+        let name = format!("probe-{}.txt", std::process::id());
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/ui").join(&name);
+        std::fs::write(&path, "here").unwrap();
+        let found = Built::get(&name);
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(found.map(|file| file.data.into_owned()), Some(b"here".to_vec()));
+    }
+}
