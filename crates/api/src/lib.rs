@@ -7,24 +7,30 @@ mod account;
 mod conversations;
 mod events;
 mod lists;
+mod present;
 mod problem;
 mod profiles;
 mod resolve;
+mod runs;
 mod shell;
 mod tools;
 
 pub use account::{
     ApiKey, CreateApiKey, CreateUser, CreatedApiKey, KeyScope, Login, Me, Setup, UpdateUser, User,
 };
-pub use conversations::{Conversation, CreateConversation};
+pub use conversations::{
+    ChosenToolset, Conversation, CreateConversation, CreateTurn, Message, MessageRole, StartedRun,
+    ToolsetOrigin, UpdateConversation,
+};
 pub use events::{Event, EventKind};
 pub use lists::{AuditEntry, Page};
 pub use problem::{FieldError, Problem};
 pub use profiles::{
-    CloneProfile, CreateProfile, EditProfileTools, FunctionsMeta, Profile, ProfileVersion, RestoreProfile,
-    ToolsetSummary, UpdateProfile,
+    ActiveProfile, CloneProfile, CreateProfile, EditProfileTools, FunctionsMeta, Profile, ProfileUse,
+    ProfileVersion, RestoreProfile, StartProfile, ToolsetSummary, UpdateProfile,
 };
-pub use resolve::{OfferedTool, Resolve, ResolveTokens, Resolved};
+pub use resolve::{HeavySource, OfferedTool, OverLimit, Resolve, ResolveTokens, Resolved};
+pub use runs::{Model, NodeKind, Run, RunEvent, RunNode, RunState};
 pub use shell::Boot;
 pub use tools::{Call, CallResult, DisableTool};
 

@@ -27,6 +27,8 @@ pub struct Profile {
     pub owner: Option<String>,
     /// Whether the caller may change it.
     pub can_edit: bool,
+    /// Who uses it, so that an editor can say whom a change touches.
+    pub used_by: ProfileUse,
     /// Grows with each change; the value of the `ETag`.
     pub revision: u64,
     /// Estimated tokens of its tools in a request.
@@ -35,6 +37,38 @@ pub struct Profile {
     pub created_at: Option<String>,
     /// When it was last changed; absent for `default`.
     pub updated_at: Option<String>,
+}
+
+/// Who uses a profile. Only numbers: whose they are is not everybody's business.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ProfileUse {
+    /// Conversations that picked it or started with it.
+    pub conversations: u64,
+    /// API keys that are pinned to it and still work.
+    pub keys: u64,
+    /// Users whose new conversations start with it; the workspace counts as one when it is active.
+    pub starts: u64,
+    /// Whether any of these belong to somebody else than the caller.
+    pub others: bool,
+}
+
+/// The profile that new conversations start with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ActiveProfile {
+    /// The toolset's name.
+    pub name: String,
+}
+
+/// The profile that the caller's own new conversations start with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct StartProfile {
+    /// The toolset's name; null leaves the choice to the workspace.
+    pub name: Option<String>,
 }
 
 /// Makes a profile.

@@ -10,13 +10,23 @@ use toolshelf_core::{CatalogEntry, NotRegistered, Verdict};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Resolve {
-    /// A toolset's name, or a list of exact tool names. Absent means `default`.
+    /// A toolset's name, or a list of exact tool names. Absent means what the conversation has, else the caller's start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
     pub toolset: Option<Value>,
     /// The conversation that the request belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation_id: Option<String>,
+    /// Which tools one message gets, where that differs from the conversation's own settings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
+    pub tools_override: Option<Value>,
+    /// The model that the tools would be sent to; the conversation's if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Whether a person reads along; the conversation's own if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attended: Option<bool>,
     /// Channels to add to the one that this request comes over.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub source: Vec<String>,
@@ -47,6 +57,34 @@ pub struct Resolved {
     pub not_registered: Vec<NotRegistered>,
     /// What the tools cost.
     pub tokens: ResolveTokens,
+    /// What exceeds the model's limits, so that the turn would not be sent.
+    pub over_limit: Option<OverLimit>,
+}
+
+/// What exceeds a model's limits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct OverLimit {
+    /// `max_tools`, or `context_window`.
+    pub kind: String,
+    /// How much would be sent: tools, or tokens of tools.
+    pub count: u64,
+    /// How much the model takes.
+    pub limit: u64,
+    /// The three sources that weigh most.
+    pub heaviest: Vec<HeavySource>,
+}
+
+/// A source of tools, and what it weighs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct HeavySource {
+    /// The built-in group or the server.
+    pub service: String,
+    /// How many of its tools would be sent.
+    pub tools: u64,
+    /// Their estimated tokens.
+    pub tokens: u32,
 }
 
 /// A tool as it ships to a model.

@@ -1,6 +1,6 @@
 //! Conversations, as far as tools that need one go.
 
-use toolshelf_api::{Conversation, CreateConversation, Page};
+use toolshelf_api::{ChosenToolset, Conversation, CreateConversation, Page, ToolsetOrigin};
 use toolshelf_runtime::store::ConversationRow;
 
 use crate::Service;
@@ -13,6 +13,14 @@ fn shape(row: ConversationRow) -> Conversation {
     Conversation {
         id: row.id,
         title: row.title,
+        profile: None,
+        toolset: ChosenToolset { name: "default".to_owned(), origin: ToolsetOrigin::Default, missing: false },
+        model: "console".to_owned(),
+        agent: None,
+        tools_enabled: true,
+        web_search: None,
+        attended: true,
+        loaded: Vec::new(),
         revision: row.revision,
         created_at: rfc3339(row.created_at),
         updated_at: rfc3339(row.updated_at),

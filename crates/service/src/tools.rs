@@ -262,5 +262,6 @@ fn shape(resolution: Resolution) -> Resolved {
             deferred: resolution.tokens.deferred,
             method: TOKEN_METHOD.to_owned(),
         },
+        over_limit: None,
     }
 }

@@ -84,7 +84,7 @@ impl Api {
 
     /// Makes a conversation.
     pub(crate) async fn create_conversation(&self, title: &str) -> Reply<Conversation> {
-        let body = CreateConversation { title: Some(title.to_owned()) };
+        let body = CreateConversation { title: Some(title.to_owned()), ..CreateConversation::default() };
         send("/conversations", self.write("POST", &body)).await
     }
 
