@@ -1,8 +1,9 @@
 //! Drives a headless Chromium through its driver.
 
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use fantoccini::error::CmdError;
 use fantoccini::wd::{Capabilities, TimeoutConfiguration};
 use fantoccini::{Client, ClientBuilder, Locator};
 use serde_json::{Value, json};
@@ -90,15 +91,28 @@ impl Chromium {
         self.until(&format!("!!document.querySelector({})", json!(css))).await;
     }
 
-    /// Waits until a JavaScript expression is true. It waits in the page, frame by frame.
+    /// Waits until a JavaScript expression is true. It waits in the page, in short looks: one that the page leaves in
+    /// the middle of ends with an error of the driver, and the next page is looked at instead.
     pub(crate) async fn until(&self, expression: &str) {
         let script = format!(
-            "const done = arguments[arguments.length - 1]; const end = performance.now() + 20000;
-             const look = () => {{ let ok = false; try {{ ok = {expression}; }} catch {{}}
-               if (ok) done(true); else if (performance.now() > end) done(false); else setTimeout(look, 16); }}; look();"
+            "const done = arguments[arguments.length - 1]; const end = performance.now() + 500;
+             const look = () => {{ let ok = false; try {{ ok = !!({expression}); }} catch {{}}
+               if (ok || performance.now() > end) done(ok); else setTimeout(look, 16); }}; look();"
         );
-        let seen = self.client.execute_async(&script, vec![]).await.unwrap();
-        assert_eq!(seen, json!(true), "never true: {expression}\non {}", self.text("body").await);
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_secs(20) {
+            match self.client.execute_async(&script, vec![]).await {
+                Ok(seen) if seen == json!(true) => return,
+                Ok(_) => {}
+                Err(CmdError::Standard(error))
+                    if matches!(
+                        error.error().as_str(),
+                        "script timeout" | "javascript error" | "unknown error"
+                    ) => {}
+                Err(other) => panic!("{expression}: {other}"),
+            }
+        }
+        panic!("never true: {expression}\non {}", self.text("body").await);
     }
 
     /// The value of a JavaScript expression.
