@@ -5,6 +5,7 @@ mod account;
 mod audit;
 mod bodies;
 mod calls;
+mod choices;
 mod connections;
 mod contract;
 mod conversations;

@@ -102,7 +102,7 @@ impl Chromium {
         let start = Instant::now();
         while start.elapsed() < Duration::from_secs(20) {
             match self.client.execute_async(&script, vec![]).await {
-                Ok(seen) if seen == json!(true) => return,
+                Ok(Value::Bool(true)) => return,
                 Ok(_) => {}
                 Err(CmdError::Standard(error))
                     if matches!(

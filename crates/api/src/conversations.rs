@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::change::Change;
 use crate::runs::RunNode;
 
 /// A conversation.
@@ -103,9 +104,9 @@ pub struct UpdateConversation {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The toolset that the person picks; null leaves the choice to whatever comes after the person.
-    #[serde(default, with = "crate::present", skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Change::is_keep")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
-    pub profile: Option<Option<String>>,
+    pub profile: Change<String>,
     /// The model that answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
@@ -113,9 +114,9 @@ pub struct UpdateConversation {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools_enabled: Option<bool>,
     /// Whether the `web` group is added or taken away; null means as the toolset says.
-    #[serde(default, with = "crate::present", skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Change::is_keep")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<bool>))]
-    pub web_search: Option<Option<bool>>,
+    pub web_search: Change<bool>,
     /// Whether a person reads along.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attended: Option<bool>,

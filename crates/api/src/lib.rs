@@ -4,10 +4,10 @@
 //! tools and verdicts come from `toolshelf-core`, so that what the browser shows is what the resolver said.
 
 mod account;
+mod change;
 mod conversations;
 mod events;
 mod lists;
-mod present;
 mod problem;
 mod profiles;
 mod resolve;
@@ -18,6 +18,7 @@ mod tools;
 pub use account::{
     ApiKey, CreateApiKey, CreateUser, CreatedApiKey, KeyScope, Login, Me, Setup, UpdateUser, User,
 };
+pub use change::Change;
 pub use conversations::{
     ChosenToolset, Conversation, CreateConversation, CreateTurn, Message, MessageRole, StartedRun,
     ToolsetOrigin, UpdateConversation,

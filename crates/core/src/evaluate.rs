@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::request::{Compiled, Selection, Toolset};
+use crate::compiled::Compiled;
 use crate::snapshot::{Availability, Snapshot, ToolIndex};
 use crate::tool::Tool;
 use crate::verdict::{By, ByKind, Cause, Code, Fix, FixAction, FixWho, Layer, Verdict};
@@ -16,7 +16,7 @@ pub fn evaluate(snapshot: &Snapshot, compiled: &Compiled<'_>, index: ToolIndex) 
     let tool = snapshot.tool(index);
     let mut verdict = Verdict::offered(Arc::clone(tool.name()));
     exposure(tool, &mut verdict);
-    selection(snapshot, compiled, index, tool, &mut verdict);
+    selection(compiled, index, &mut verdict);
     channel(compiled, tool, &mut verdict);
     availability(snapshot, compiled, index, tool, &mut verdict);
     veto(snapshot, compiled, index, tool, &mut verdict);
@@ -36,40 +36,10 @@ fn exposure(tool: &Tool, verdict: &mut Verdict) {
     }
 }
 
-/// L2b: the chosen toolset, cut to the pin of the key.
-fn selection(
-    snapshot: &Snapshot,
-    compiled: &Compiled<'_>,
-    index: ToolIndex,
-    tool: &Tool,
-    verdict: &mut Verdict,
-) {
-    if !compiled.selection.contains(index) {
-        let code = match (compiled.toolset, &compiled.selection) {
-            (Toolset::None, _) => Code::ToolsetNone,
-            (_, Selection::Missing) => Code::MissingReference,
-            _ => Code::NotInToolset,
-        };
-        let label: Arc<str> = compiled.toolset.label(snapshot).into();
-        verdict.remove(Cause {
-            layer: Layer::L2b,
-            code,
-            by: By { kind: ByKind::Toolset, name: Arc::clone(&label) },
-            reason: None,
-            fix: fix(FixAction::ChangeToolset, &label, FixWho::You),
-        });
-    }
-    if let (Some(pin), Some(key)) = (&compiled.pin, &compiled.request.caller().identity().key)
-        && !pin.contains(index)
-    {
-        let missing = matches!(pin, Selection::Missing);
-        verdict.remove(Cause {
-            layer: Layer::L2b,
-            code: if missing { Code::MissingReference } else { Code::OutsidePin },
-            by: by(ByKind::Key, &key.name),
-            reason: None,
-            fix: fix(FixAction::ChangeKey, tool.name(), FixWho::Owner),
-        });
+/// L2b: the chosen toolset with what the message says, cut to pins.
+fn selection(compiled: &Compiled<'_>, index: ToolIndex, verdict: &mut Verdict) {
+    for cause in compiled.not_selected(index) {
+        verdict.remove(cause.clone());
     }
 }
 

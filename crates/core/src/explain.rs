@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::verdict::{By, Code, Fix, FixAction, FixWho, Layer, Verdict};
+use crate::verdict::{By, ByKind, Code, Fix, FixAction, FixWho, Layer, Verdict};
 
 /// What a layer did to a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,7 +49,7 @@ pub fn sentence(verdict: &Verdict) -> String {
 }
 
 fn cause_sentence(code: Code, by: Option<&By>, reason: Option<&str>) -> String {
-    let by = by.map_or("", |by| by.name.as_ref());
+    let (by_kind, by) = (by.map(|by| by.kind), by.map_or("", |by| by.name.as_ref()));
     let reason = reason.filter(|reason| !reason.is_empty());
     let with_reason = |text: String| match reason {
         Some(reason) => format!("{text}: {reason}"),
@@ -60,8 +60,17 @@ fn cause_sentence(code: Code, by: Option<&By>, reason: Option<&str>) -> String {
         Code::NotRegistered => with_reason("It was declared but not registered".to_owned()),
         Code::NotExposed => "Its author keeps it internal, so no model may see it.".to_owned(),
         Code::ToolsetNone => "The toolset none offers nothing.".to_owned(),
+        Code::NotInToolset if by_kind == Some(ByKind::Turn) => {
+            "It is not in the list that the message names.".to_owned()
+        }
         Code::NotInToolset => format!("It is not in the chosen toolset ({by})."),
         Code::MissingReference => "The chosen profile was deleted, so nothing is offered.".to_owned(),
+        Code::ToolsOff => format!("Tools are switched off in {}.", place(by_kind)),
+        Code::WebOff => format!("Web search is switched off in {}.", place(by_kind)),
+        Code::RemovedByTurn => "The message leaves it out.".to_owned(),
+        Code::OutsidePin if by_kind == Some(ByKind::Conversation) => {
+            "It is not in the toolset that the key which made this conversation is pinned to.".to_owned()
+        }
         Code::OutsidePin => format!("It is not in the toolset that the API key {by} is pinned to."),
         Code::UnsafeInChannel => format!("It is marked unsafe for the channel {by}."),
         Code::NoConversation => "It works only inside a conversation.".to_owned(),
@@ -72,13 +81,21 @@ fn cause_sentence(code: Code, by: Option<&By>, reason: Option<&str>) -> String {
     }
 }
 
+fn place(by: Option<ByKind>) -> &'static str {
+    if by == Some(ByKind::Turn) { "this message" } else { "this conversation" }
+}
+
 /// A sentence that says how to change the outcome and who can.
 pub fn fix_sentence(fix: &Fix) -> String {
     let target = &fix.target;
     let action = match fix.action {
         FixAction::ChangeCode => format!("change the code of {target}"),
         FixAction::ChangeToolset => "choose a toolset that holds it".to_owned(),
-        FixAction::ChangeKey => format!("use a key whose pin holds {target}"),
+        FixAction::SwitchToolsOn => "switch tools on".to_owned(),
+        FixAction::SwitchWebOn => "switch web search on".to_owned(),
+        FixAction::ChangeTurn => "change what the message says about tools".to_owned(),
+        FixAction::ChangeConversation => "use another conversation".to_owned(),
+        FixAction::ChangeKey => "use a key whose pin holds it".to_owned(),
         FixAction::ChangeChannel => format!("use another channel than {target}"),
         FixAction::UseConversation => "call it from a conversation".to_owned(),
         FixAction::MendCheck => "mend what its check complains about".to_owned(),

@@ -10,6 +10,7 @@
 //! proves that nothing else reads them.
 
 mod bitset;
+mod compiled;
 mod evaluate;
 pub mod explain;
 mod names;
@@ -20,21 +21,24 @@ mod resolve;
 mod snapshot;
 mod tokens;
 mod tool;
+mod turn;
 mod verdict;
 
+pub use compiled::Compiled;
 pub use evaluate::evaluate;
 pub use names::{InvalidName, TOOL_NAME_MAX, closest, is_invisible, validate_tool_name};
 pub use pattern::{InvalidPattern, Pattern};
 pub use profile::{InvalidProfileName, NewTools, PROFILE_NAME_MAX, Profile, fold_name, profile_name};
 pub use request::{
-    Approvals, Caller, Compiled, Conversation, Identity, KeyIdentity, Request, RequestError, Role, Scope,
+    Approvals, Caller, Conversation, Identity, KeyIdentity, ModelLimits, Request, RequestError, Role, Scope,
     Toolset,
 };
-pub use resolve::{CatalogEntry, Refusal, Resolution, Tokens, authorize_call, resolve};
+pub use resolve::{CatalogEntry, LimitKind, OverLimit, Refusal, Resolution, Tokens, authorize_call, resolve};
 pub use snapshot::{Availability, Disable, ProfileTools, Snapshot, SnapshotError, ToolIndex};
 pub use tokens::{METHOD as TOKEN_METHOD, estimate as estimate_tokens};
 pub use tool::{
     Available, DefinitionError, Disabled, Effect, Kind, NotRegistered, Source, SourceKind, Tool, ToolCard,
     ToolDefinition,
 };
+pub use turn::{InvalidOverride, InvalidPart, TurnOverride};
 pub use verdict::{By, ByKind, Cause, Code, Fix, FixAction, FixWho, Layer, Outcome, Verdict};

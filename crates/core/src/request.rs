@@ -1,13 +1,13 @@
-//! A request: who asks, in which scope; and its translation to one snapshot.
+//! A request: who asks, in which scope.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::bitset::BitSet;
 use crate::names::closest;
 use crate::pattern::Pattern;
-use crate::snapshot::{Found, Snapshot, ToolIndex};
+use crate::snapshot::{Found, Snapshot};
+use crate::turn::TurnOverride;
 
 /// A user's role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -121,17 +121,45 @@ pub enum Approvals {
     None,
 }
 
-/// The conversation that a request belongs to.
+/// The conversation that a request belongs to, and what was chosen in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conversation {
     /// Its id.
     pub id: Arc<str>,
+    /// The toolset that a person picked.
+    pub pick: Option<Toolset>,
+    /// What it started with, for as long as nobody picks.
+    pub fallback: Option<Toolset>,
+    /// The pin of the API key that made it, which it keeps.
+    pub pin: Option<Toolset>,
+    /// Whether it has tools at all.
+    pub tools_enabled: bool,
+    /// Whether the `web` group is added or taken away; absent means as the toolset says.
+    pub web_search: Option<bool>,
+}
+
+impl Conversation {
+    /// A conversation in which nobody chose anything.
+    pub fn new(id: impl Into<Arc<str>>) -> Self {
+        Self { id: id.into(), pick: None, fallback: None, pin: None, tools_enabled: true, web_search: None }
+    }
+}
+
+/// How much a model takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ModelLimits {
+    /// The most tools in one request.
+    pub max_tools: Option<u32>,
+    /// The most tokens in one request.
+    pub context_window: Option<u32>,
 }
 
 /// The part of a request that says where and what for, as opposed to who.
 #[derive(Clone, Debug)]
 pub struct Scope {
-    /// The chosen toolset; absent means `default`.
+    /// What the message says about tools.
+    pub turn: TurnOverride,
+    /// The toolset that the request names; absent means the conversation's, else `default`.
     pub toolset: Option<Toolset>,
     /// The conversation, if the request belongs to one.
     pub conversation: Option<Conversation>,
@@ -148,11 +176,14 @@ pub struct Scope {
     pub deny: Vec<Pattern>,
     /// Whether tools that cannot run now are removed. Only previews may switch it off; a call never does.
     pub only_available: bool,
+    /// The limits of the model that the tools are meant for.
+    pub limits: ModelLimits,
 }
 
 impl Default for Scope {
     fn default() -> Self {
         Self {
+            turn: TurnOverride::default(),
             toolset: None,
             conversation: None,
             source: Vec::new(),
@@ -161,6 +192,7 @@ impl Default for Scope {
             allow: None,
             deny: Vec::new(),
             only_available: true,
+            limits: ModelLimits::default(),
         }
     }
 }
@@ -224,82 +256,5 @@ impl Request {
     /// The conversation that the request belongs to.
     pub fn conversation(&self) -> Option<&Conversation> {
         self.scope.conversation.as_ref()
-    }
-}
-
-/// A toolset as positions of one snapshot.
-#[derive(Debug)]
-pub(crate) enum Selection {
-    All,
-    Nothing,
-    Only(Arc<BitSet>),
-    /// What the toolset refers to is gone. It selects nothing.
-    Missing,
-}
-
-impl Selection {
-    fn new(snapshot: &Snapshot, toolset: &Toolset) -> Result<Self, RequestError> {
-        let names = match toolset {
-            Toolset::Default => return Ok(Self::All),
-            Toolset::None => return Ok(Self::Nothing),
-            Toolset::Profile(id) => {
-                return Ok(snapshot
-                    .selection_of(id)
-                    .map_or(Self::Missing, |selection| Self::Only(Arc::clone(selection))));
-            }
-            Toolset::List(names) => names,
-        };
-        let mut set = BitSet::with_capacity(snapshot.len());
-        for (position, name) in names.iter().enumerate() {
-            let ToolIndex(index) = snapshot.find(name).ok_or_else(|| RequestError::UnknownTool {
-                position,
-                name: name.clone(),
-                // An internal helper's name is no business of whoever guesses names.
-                suggestions: closest(
-                    name,
-                    snapshot.catalog().map(|index| snapshot.tool(index).name().as_ref()),
-                ),
-            })?;
-            set.insert(index);
-        }
-        Ok(Self::Only(Arc::new(set)))
-    }
-
-    pub(crate) fn contains(&self, index: ToolIndex) -> bool {
-        match self {
-            Self::All => true,
-            Self::Nothing | Self::Missing => false,
-            Self::Only(set) => set.contains(index.0),
-        }
-    }
-}
-
-/// A request translated to one snapshot: selections as bit sets, so that deciding a tool is a few look-ups.
-#[derive(Debug)]
-pub struct Compiled<'a> {
-    pub(crate) request: &'a Request,
-    pub(crate) toolset: &'a Toolset,
-    pub(crate) selection: Selection,
-    pub(crate) pin: Option<Selection>,
-    pub(crate) only_available: bool,
-}
-
-impl<'a> Compiled<'a> {
-    /// Translates a request. It is valid for this snapshot only.
-    pub fn new(snapshot: &Snapshot, request: &'a Request) -> Result<Self, RequestError> {
-        let toolset = request.scope.toolset.as_ref().unwrap_or(&Toolset::Default);
-        let pinned = request.caller.identity.key.as_ref().and_then(|key| key.pinned.as_ref());
-        Ok(Self {
-            request,
-            toolset,
-            selection: Selection::new(snapshot, toolset)?,
-            pin: pinned.map(|toolset| Selection::new(snapshot, toolset)).transpose()?,
-            only_available: request.scope.only_available,
-        })
-    }
-
-    /// The same for a call that is about to run: what cannot run now is always removed.
-    pub(crate) fn for_call(self) -> Self {
-        Self { only_available: true, ..self }
     }
 }

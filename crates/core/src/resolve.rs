@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::compiled::Compiled;
 use crate::evaluate::evaluate;
 use crate::names::closest;
-use crate::request::{Compiled, Request, RequestError};
+use crate::request::{ModelLimits, Request, RequestError};
 use crate::snapshot::Snapshot;
 use crate::tool::{NotRegistered, Tool};
 use crate::verdict::{By, ByKind, Cause, Code, Fix, FixAction, FixWho, Layer, Outcome, Verdict};
@@ -51,6 +52,53 @@ pub struct Resolution {
     pub not_registered: Vec<NotRegistered>,
     /// What the tools cost.
     pub tokens: Tokens,
+    /// What exceeds the model's limits, so that it must not be sent.
+    pub over_limit: Option<OverLimit>,
+}
+
+/// A limit of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LimitKind {
+    /// The number of tools.
+    MaxTools,
+    /// The tokens of one request.
+    ContextWindow,
+}
+
+/// What exceeds a model's limits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OverLimit {
+    /// The limit.
+    pub kind: LimitKind,
+    /// How much would be sent: tools, or tokens of tools.
+    pub count: u32,
+    /// How much the model takes.
+    pub limit: u32,
+    /// The three services that weigh most: name, tools, tokens.
+    pub heaviest: Vec<(String, u32, u32)>,
+}
+
+/// The first limit that the tools exceed.
+fn over_limit(limits: ModelLimits, offered: &[Arc<Tool>], tokens: u32) -> Option<OverLimit> {
+    let count = u32::try_from(offered.len()).unwrap_or(u32::MAX);
+    let exceeded = |limit: Option<u32>, count| limit.filter(|limit| count > *limit);
+    let (kind, count, limit) = match exceeded(limits.max_tools, count) {
+        Some(limit) => (LimitKind::MaxTools, count, limit),
+        None => (LimitKind::ContextWindow, tokens, exceeded(limits.context_window, tokens)?),
+    };
+    let mut services: Vec<(String, u32, u32)> = Vec::new();
+    for tool in offered {
+        // Tools come by service, so equal ones stand together.
+        match services.last_mut().filter(|(service, ..)| service == tool.service()) {
+            Some((_, tools, tokens)) => (*tools, *tokens) = (*tools + 1, *tokens + tool.tokens()),
+            None => services.push((tool.service().to_owned(), 1, tool.tokens())),
+        }
+    }
+    services.sort_by_key(|(_, tools, tokens)| {
+        std::cmp::Reverse(if kind == LimitKind::MaxTools { *tools } else { *tokens })
+    });
+    services.truncate(3);
+    Some(OverLimit { kind, count, limit, heaviest: services })
 }
 
 /// Decides every tool for a request.
@@ -73,6 +121,7 @@ pub fn resolve(snapshot: &Snapshot, request: &Request) -> Result<Resolution, Req
     }
     verdicts.extend(snapshot.not_registered().iter().map(not_registered));
     Ok(Resolution {
+        over_limit: over_limit(request.scope.limits, &offered, tokens),
         revision: snapshot.revision(),
         offered,
         deferred: Vec::new(),
@@ -118,8 +167,8 @@ pub fn authorize_call(snapshot: &Snapshot, request: &Request, name: &str) -> Res
         if let Some(tool) = snapshot.not_registered().iter().find(|tool| tool.name.as_ref() == name) {
             return Err(Refusal::Removed(Box::new(not_registered(tool))));
         }
-        let catalog = snapshot.catalog().map(|index| snapshot.tool(index).name().as_ref());
-        return Err(Refusal::Unknown { name: name.to_owned(), suggestions: closest(name, catalog) });
+        let suggestions = closest(name, snapshot.catalog_names());
+        return Err(Refusal::Unknown { name: name.to_owned(), suggestions });
     };
     let verdict = evaluate(snapshot, &compiled, index);
     if verdict.outcome.is_callable() {

@@ -54,6 +54,8 @@ pub struct Snapshot {
     /// share one, so a changed title or a re-registration never evades a rule.
     states: Arc<HashMap<Arc<str>, State>>,
     disabled: BitSet,
+    /// The `web` group: what the web switch of a conversation or message adds and takes away.
+    web: Arc<BitSet>,
     profiles: Arc<Profiles>,
     /// When each tool was first seen, as a number that grows. A tool that was never seen counts as the newest.
     sightings: Arc<HashMap<Arc<str>, u64>>,
@@ -131,6 +133,10 @@ impl Snapshot {
                 });
             }
         }
+        let mut web = BitSet::with_capacity(tools.len());
+        for (position, _) in tools.iter().enumerate().filter(|(_, tool)| tool.is_in_preset("web")) {
+            web.insert(position);
+        }
         let mut not_registered = not_registered;
         not_registered.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(Self {
@@ -138,6 +144,7 @@ impl Snapshot {
             fingerprint: fingerprint(&tools),
             availability: vec![Availability::Ready; tools.len()].into(),
             disabled: BitSet::with_capacity(tools.len()),
+            web: Arc::new(web),
             profiles: Arc::default(),
             sightings: Arc::default(),
             tools: tools.into(),
@@ -196,6 +203,15 @@ impl Snapshot {
     /// The catalog (shelf): every exposed tool, in the order of lists.
     pub fn catalog(&self) -> impl Iterator<Item = ToolIndex> {
         self.indexes().filter(|index| self.tool(*index).expose)
+    }
+
+    /// The names of the catalog, in the order of lists.
+    pub fn catalog_names(&self) -> impl Iterator<Item = &str> {
+        self.catalog().map(|index| self.tool(index).name().as_ref())
+    }
+
+    pub(crate) fn web_group(&self) -> &Arc<BitSet> {
+        &self.web
     }
 
     /// Whether the tool is in the catalog.

@@ -269,6 +269,11 @@ impl Tool {
         self.tokens
     }
 
+    /// Whether the author, or an admin, put the tool in this preset.
+    pub(crate) fn is_in_preset(&self, preset: &str) -> bool {
+        self.toolsets.iter().any(|name| name == preset)
+    }
+
     /// Every way in which a pattern may spell the tool.
     pub(crate) fn spellings(&self) -> impl Iterator<Item = std::borrow::Cow<'_, str>> {
         let hyphenated = self.service.contains('/').then(|| format!("{}-{}", self.service, self.method));

@@ -73,7 +73,13 @@ pub enum Code {
     NotInToolset,
     /// L2b: the chosen toolset was deleted, so it holds nothing.
     MissingReference,
-    /// L2b: it is not in the toolset that the API key is pinned to.
+    /// L2b: the conversation or the message has tools switched off.
+    ToolsOff,
+    /// L2b: the conversation or the message takes the `web` group away.
+    WebOff,
+    /// L2b: the message takes the tool out.
+    RemovedByTurn,
+    /// L2b: it is not in the toolset that the API key, or the key that made the conversation, is pinned to.
     OutsidePin,
     /// L3: it is marked unsafe for this channel.
     UnsafeInChannel,
@@ -99,6 +105,9 @@ impl Code {
             Self::ToolsetNone => "toolset_none",
             Self::NotInToolset => "not_in_toolset",
             Self::MissingReference => "missing_reference",
+            Self::ToolsOff => "tools_off",
+            Self::WebOff => "web_off",
+            Self::RemovedByTurn => "removed_by_turn",
             Self::OutsidePin => "outside_pin",
             Self::UnsafeInChannel => "unsafe_in_channel",
             Self::NoConversation => "no_conversation",
@@ -119,6 +128,10 @@ pub enum ByKind {
     Author,
     /// The chosen toolset.
     Toolset,
+    /// The conversation's own settings.
+    Conversation,
+    /// What the message says about tools.
+    Turn,
     /// The API key that made the request.
     Key,
     /// The channel that the request came over.
@@ -151,6 +164,14 @@ pub enum FixAction {
     ChangeCode,
     /// Choose another toolset, or add the tool to this one.
     ChangeToolset,
+    /// Switch the conversation's or the message's tools on.
+    SwitchToolsOn,
+    /// Switch the `web` group on.
+    SwitchWebOn,
+    /// Change what the message says about tools.
+    ChangeTurn,
+    /// Use another conversation.
+    ChangeConversation,
     /// Use a key with another pin.
     ChangeKey,
     /// Use another channel.
@@ -285,6 +306,9 @@ mod tests {
             Code::ToolsetNone,
             Code::NotInToolset,
             Code::MissingReference,
+            Code::ToolsOff,
+            Code::WebOff,
+            Code::RemovedByTurn,
             Code::OutsidePin,
             Code::UnsafeInChannel,
             Code::NoConversation,

@@ -97,7 +97,7 @@ impl Bench {
 pub(crate) fn request(conversation: Option<&str>) -> Request {
     let identity =
         Identity { user_id: "alice".into(), username: "alice".into(), role: Role::User, key: None };
-    let conversation = conversation.map(|id| Conversation { id: id.into() });
+    let conversation = conversation.map(Conversation::new);
     #[expect(clippy::disallowed_methods, reason = "tests prove nobody's identity")]
     Request::new(Caller::authenticated(identity), Scope { conversation, ..Scope::default() })
 }

@@ -13,7 +13,9 @@ use async_trait::async_trait;
 
 pub use accounts::{Accounts, ApiKeyRow, ApiKeys, SessionRow, Sessions, SetupTokens, UserRow};
 pub use audit::{Audit, AuditRow, NewAudit};
-pub use conversations::{ConversationRow, Conversations, TodoRow, TodoStatus, Todos};
+pub use conversations::{
+    ConversationRow, ConversationUse, Conversations, FallbackOrigin, TodoRow, TodoStatus, Todos,
+};
 pub use profiles::{ProfileRow, ProfileVersionRow, Profiles, RetiredNameRow};
 pub use tool_states::{ToolStateRow, ToolStates};
 

@@ -73,7 +73,11 @@ fn api() -> OpenApiRouter<AppState> {
             .routes(routes!(profiles::restore_profile))
             .routes(routes!(profiles::list_toolsets))
             .routes(routes!(conversations::list_conversations, conversations::create_conversation))
-            .routes(routes!(conversations::get_conversation, conversations::delete_conversation))
+            .routes(routes!(
+                conversations::get_conversation,
+                conversations::update_conversation,
+                conversations::delete_conversation
+            ))
             .routes(routes!(events::listen))
             .routes(routes!(audit::list_audit)),
     )

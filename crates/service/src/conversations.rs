@@ -1,30 +1,57 @@
-//! Conversations, as far as tools that need one go.
+//! Conversations, and what is chosen in them.
 
-use toolshelf_api::{ChosenToolset, Conversation, CreateConversation, Page, ToolsetOrigin};
-use toolshelf_runtime::store::ConversationRow;
+use toolshelf_api::{
+    Change, ChosenToolset, Conversation, CreateConversation, Page, ToolsetOrigin, UpdateConversation,
+};
+use toolshelf_core::{Snapshot, Toolset};
+use toolshelf_runtime::store::{ConversationRow, FallbackOrigin, UnitOfWork};
 
 use crate::Service;
 use crate::account_rules::Fields;
 use crate::authenticator::Actor;
 use crate::error::ServiceError;
+use crate::models::DEFAULT_MODEL;
+use crate::references;
 use crate::times::rfc3339;
 
-fn shape(row: ConversationRow) -> Conversation {
+/// The title of a conversation that nobody named.
+pub(crate) const UNTITLED: &str = "New conversation";
+
+/// A conversation as it is shown.
+fn shape(snapshot: &Snapshot, row: ConversationRow) -> Conversation {
     Conversation {
+        profile: row.pick.as_deref().map(|pick| references::shown(snapshot, pick)),
+        toolset: in_force(snapshot, &row),
         id: row.id,
         title: row.title,
-        profile: None,
-        toolset: ChosenToolset { name: "default".to_owned(), origin: ToolsetOrigin::Default, missing: false },
-        model: "console".to_owned(),
+        model: row.model,
         agent: None,
-        tools_enabled: true,
-        web_search: None,
-        attended: true,
+        tools_enabled: row.tools_enabled,
+        web_search: row.web_search,
+        attended: row.attended,
         loaded: Vec::new(),
         revision: row.revision,
         created_at: rfc3339(row.created_at),
         updated_at: rfc3339(row.updated_at),
     }
+}
+
+/// The toolset that is in force while a message names none, and what it comes from.
+fn in_force(snapshot: &Snapshot, row: &ConversationRow) -> ChosenToolset {
+    let (reference, origin) = match (&row.pick, &row.fallback) {
+        (Some(pick), _) => (pick.as_str(), ToolsetOrigin::Pick),
+        (None, Some((fallback, FallbackOrigin::Start))) => (fallback.as_str(), ToolsetOrigin::Start),
+        (None, Some((fallback, FallbackOrigin::Active))) => (fallback.as_str(), ToolsetOrigin::Active),
+        (None, None) => ("default", ToolsetOrigin::Default),
+    };
+    // Everything that is chosen is cut to a pin, so a choice of everything is the pin.
+    let (reference, origin) = match &row.pin {
+        Some(pin) if reference == "default" => (pin.as_str(), ToolsetOrigin::Pin),
+        _ => (reference, origin),
+    };
+    let missing = references::is_missing(snapshot, reference);
+    let name = if missing { String::new() } else { references::shown(snapshot, reference) };
+    ChosenToolset { name, origin, missing }
 }
 
 /// Whether a text has the form of an id, a UUID in lower case.
@@ -40,49 +67,116 @@ impl Service {
     pub async fn list_conversations(
         &self,
         actor: &Actor,
+        query: Option<&str>,
         cursor: Option<&str>,
         limit: u32,
     ) -> Result<Page<Conversation>, ServiceError> {
         if cursor.is_some_and(|cursor| !is_id(cursor)) {
             return Err(ServiceError::invalid("cursor", "This is no cursor of this list."));
         }
+        let snapshot = self.registry().snapshot().load()?;
         let mut unit = self.store().read().await?;
-        let mut rows = unit.list_conversations(actor.user_id(), cursor, limit + 1).await?;
+        let mut rows = unit.list_conversations(actor.user_id(), query, cursor, limit + 1).await?;
         let more = rows.len() > limit as usize;
         rows.truncate(limit as usize);
         let next_cursor = rows.last().filter(|_| more).map(|row| row.id.clone());
-        let total = unit.count_conversations(actor.user_id()).await?;
-        Ok(Page { items: rows.into_iter().map(shape).collect(), next_cursor, total })
+        let total = unit.count_conversations(actor.user_id(), query).await?;
+        let items = rows.into_iter().map(|row| shape(&snapshot, row)).collect();
+        Ok(Page { items, next_cursor, total })
     }
 
-    /// Makes a conversation.
+    /// Makes a conversation. It starts with the user's start profile, else the workspace's active one, for as long as
+    /// nobody picks; later changes of either do not touch it.
     pub async fn create_conversation(
         &self,
         actor: &Actor,
         new: CreateConversation,
     ) -> Result<Conversation, ServiceError> {
-        let title = new.title.unwrap_or_else(|| "New conversation".to_owned());
+        let title = new.title.as_deref().unwrap_or(UNTITLED).trim().to_owned();
         let mut fields = Fields::default();
-        fields.line("/title", title.trim(), 200);
+        fields.line("/title", &title, 200);
+        if new.agent.is_some() {
+            fields.refuse("/agent", "There are no agents here yet. Leave this field out.");
+        }
         fields.finish()?;
+        let model = new.model.unwrap_or_else(|| DEFAULT_MODEL.to_owned());
+        self.model_limits(&model)?;
+        let snapshot = self.registry().snapshot().load()?;
+        let pin = actor.caller().identity().key.as_ref().and_then(|key| key.pinned.as_ref());
         let now = self.now();
+        let mut unit = self.begin_for(actor).await?;
+        let pick = match &new.profile {
+            Some(name) => Some(picked(&mut *unit, &snapshot, name).await?),
+            None => None,
+        };
         let row = ConversationRow {
             id: self.environment().new_id(),
             user_id: actor.user_id().to_owned(),
-            title: title.trim().to_owned(),
+            title,
+            pick,
+            fallback: None,
+            pin: pin.and_then(references::stored),
+            model,
+            tools_enabled: new.tools_enabled.unwrap_or(true),
+            web_search: new.web_search,
+            attended: new.attended.unwrap_or(true),
             revision: 1,
             created_at: now,
             updated_at: now,
         };
-        let mut unit = self.begin_for(actor).await?;
         unit.insert_conversation(&row).await?;
         unit.commit().await?;
-        Ok(shape(row))
+        Ok(shape(&snapshot, row))
     }
 
     /// One of the actor's conversations.
     pub async fn get_conversation(&self, actor: &Actor, id: &str) -> Result<Conversation, ServiceError> {
-        self.own_conversation(actor, id).await.map(shape)
+        let snapshot = self.registry().snapshot().load()?;
+        Ok(shape(&snapshot, self.own_conversation(actor, id).await?))
+    }
+
+    /// Changes one of the actor's conversations.
+    pub async fn update_conversation(
+        &self,
+        actor: &Actor,
+        id: &str,
+        expected_revision: Option<u64>,
+        change: UpdateConversation,
+    ) -> Result<Conversation, ServiceError> {
+        let mut fields = Fields::default();
+        let title = change.title.as_deref().map(str::trim);
+        if let Some(title) = title {
+            fields.line("/title", title, 200);
+        }
+        fields.finish()?;
+        if let Some(model) = &change.model {
+            self.model_limits(model)?;
+        }
+        let snapshot = self.registry().snapshot().load()?;
+        let mut unit = self.begin_for(actor).await?;
+        let before = find_own(&mut *unit, actor, id, expected_revision, &snapshot).await?;
+        let mut row = before.clone();
+        row.title = title.map_or(row.title, str::to_owned);
+        match &change.profile {
+            Change::Set(name) => row.pick = Some(picked(&mut *unit, &snapshot, name).await?),
+            Change::Clear => row.pick = None,
+            Change::Keep => {}
+        }
+        row.model = change.model.unwrap_or(row.model);
+        row.tools_enabled = change.tools_enabled.unwrap_or(row.tools_enabled);
+        row.web_search = change.web_search.apply(row.web_search);
+        row.attended = change.attended.unwrap_or(row.attended);
+        if row != before {
+            row.revision += 1;
+            row.updated_at = self.now();
+            if !unit.update_conversation(&row, before.revision).await? {
+                return Err(ServiceError::Internal(format!(
+                    "the conversation {id} changed in a transaction"
+                )));
+            }
+            unit.commit().await?;
+        }
+        Ok(shape(&snapshot, row))
     }
 
     /// Removes one of the actor's conversations with all that belongs to it.
@@ -92,15 +186,9 @@ impl Service {
         id: &str,
         expected_revision: Option<u64>,
     ) -> Result<(), ServiceError> {
+        let snapshot = self.registry().snapshot().load()?;
         let mut unit = self.begin_for(actor).await?;
-        let row = unit.find_conversation(id).await?.filter(|row| row.user_id == actor.user_id());
-        let Some(row) = row else { return Err(ServiceError::not_found("conversation", id)) };
-        if expected_revision.is_some_and(|expected| expected != row.revision) {
-            let current = serde_json::to_value(shape(row)).map_err(|error| {
-                ServiceError::Internal(format!("a conversation cannot be written as JSON: {error}"))
-            })?;
-            return Err(ServiceError::Stale { current });
-        }
+        find_own(&mut *unit, actor, id, expected_revision, &snapshot).await?;
         unit.delete_conversation(id).await?;
         unit.commit().await?;
         Ok(())
@@ -116,4 +204,37 @@ impl Service {
         row.filter(|row| row.user_id == actor.user_id())
             .ok_or_else(|| ServiceError::not_found("conversation", id))
     }
+}
+
+/// The actor's conversation, if it is at the revision that the actor saw.
+async fn find_own(
+    unit: &mut dyn UnitOfWork,
+    actor: &Actor,
+    id: &str,
+    expected_revision: Option<u64>,
+    snapshot: &Snapshot,
+) -> Result<ConversationRow, ServiceError> {
+    let row = unit.find_conversation(id).await?.filter(|row| row.user_id == actor.user_id());
+    let Some(row) = row else { return Err(ServiceError::not_found("conversation", id)) };
+    if expected_revision.is_some_and(|expected| expected != row.revision) {
+        let current = serde_json::to_value(shape(snapshot, row)).map_err(|error| {
+            ServiceError::Internal(format!("a conversation cannot be written as JSON: {error}"))
+        })?;
+        return Err(ServiceError::Stale { current });
+    }
+    Ok(row)
+}
+
+/// The stored reference of a toolset that a person picks by name. A profile that is deleted at the same moment is not
+/// picked: the transaction says so, whatever the snapshot still shows.
+async fn picked(unit: &mut dyn UnitOfWork, snapshot: &Snapshot, name: &str) -> Result<String, ServiceError> {
+    let toolset = Toolset::named(snapshot, name)
+        .map_err(|error| ServiceError::Request { error, pointer: "/profile" })?;
+    if let Toolset::Profile(id) = &toolset
+        && unit.find_profile(id).await?.is_none()
+    {
+        return Err(ServiceError::Retired(name.to_owned()));
+    }
+    references::stored(&toolset)
+        .ok_or_else(|| ServiceError::invalid("/profile", "Use the name of a toolset."))
 }

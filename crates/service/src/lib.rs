@@ -12,6 +12,7 @@ mod conversations;
 mod error;
 mod events;
 mod limits;
+mod models;
 mod paging;
 mod passwords;
 mod profile_edits;

@@ -24,6 +24,15 @@ pub(crate) fn read(stored: &str) -> Option<Toolset> {
     }
 }
 
+/// Whether what a stored reference names is gone, or cannot be read.
+pub(crate) fn is_missing(snapshot: &Snapshot, stored: &str) -> bool {
+    match read(stored) {
+        Some(Toolset::Profile(id)) => snapshot.profile(&id).is_none(),
+        Some(_) => false,
+        None => true,
+    }
+}
+
 /// A stored reference as people read it.
 pub(crate) fn shown(snapshot: &Snapshot, stored: &str) -> String {
     match read(stored) {

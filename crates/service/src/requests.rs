@@ -2,17 +2,28 @@
 
 use serde_json::Value;
 use toolshelf_api::{FieldError, Resolve};
-use toolshelf_core::{Approvals, Conversation, Pattern, Request, RequestError, Scope, Snapshot, Toolset};
+use toolshelf_core::{
+    Approvals, Conversation, InvalidOverride, ModelLimits, Pattern, Request, RequestError, Scope, Snapshot,
+    Toolset, TurnOverride,
+};
+use toolshelf_runtime::store::{ConversationRow, StoreError};
 
 use crate::Service;
 use crate::authenticator::Actor;
 use crate::error::ServiceError;
+use crate::references;
 
 /// What somebody asks for, beyond who they are. Everything absent stands for itself.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
     /// The toolset.
     pub toolset: Option<Toolset>,
+    /// What the message says about tools.
+    pub turn: TurnOverride,
+    /// The model that the tools are meant for; absent means the conversation's.
+    pub model: Option<String>,
+    /// Whether a person reads along; absent means as the conversation says.
+    pub attended: Option<bool>,
     /// The id of one of the actor's conversations.
     pub conversation_id: Option<String>,
     /// Channels to add.
@@ -52,11 +63,25 @@ impl Asked {
                 None
             }
         };
+        let turn = match resolve.tools_override {
+            None => TurnOverride::default(),
+            Some(value) => match turn_override(snapshot, &value) {
+                Ok(turn) => turn,
+                Err(ServiceError::Invalid(wrong)) => {
+                    errors.extend(wrong);
+                    TurnOverride::default()
+                }
+                Err(other) => return Err(other),
+            },
+        };
         if !errors.is_empty() {
             return Err(ServiceError::Invalid(errors));
         }
         Ok(Self {
             toolset,
+            turn,
+            model: resolve.model,
+            attended: resolve.attended,
             conversation_id: resolve.conversation_id,
             source: resolve.source,
             allow,
@@ -64,6 +89,46 @@ impl Asked {
             unavailable_too: resolve.only_available == Some(false),
         })
     }
+}
+
+/// Reads what a message says about tools.
+pub(crate) fn turn_override(snapshot: &Snapshot, value: &Value) -> Result<TurnOverride, ServiceError> {
+    TurnOverride::parse(snapshot, value).map_err(|error| match error {
+        InvalidOverride::Parts(parts) => ServiceError::Invalid(
+            parts
+                .into_iter()
+                .map(|part| {
+                    let close = part.suggestions.join(", ");
+                    let message = if close.is_empty() {
+                        part.message
+                    } else {
+                        format!("{} Close names: {close}.", part.message)
+                    };
+                    FieldError { pointer: format!("/tools_override{}", part.pointer), message }
+                })
+                .collect(),
+        ),
+        InvalidOverride::Toolset(error) => {
+            ServiceError::Request { error, pointer: "/tools_override/profile" }
+        }
+    })
+}
+
+/// What was chosen in a conversation. A reference that cannot be read is damage, and never becomes no choice.
+fn chosen_in(row: &ConversationRow) -> Result<Conversation, ServiceError> {
+    let read = |reference: &String| {
+        references::read(reference).ok_or_else(|| {
+            StoreError::Corrupt(format!("conversations where id = {}: {reference:?} is no toolset", row.id))
+        })
+    };
+    Ok(Conversation {
+        id: row.id.as_str().into(),
+        pick: row.pick.as_ref().map(read).transpose()?,
+        fallback: row.fallback.as_ref().map(|(reference, _)| read(reference)).transpose()?,
+        pin: row.pin.as_ref().map(read).transpose()?,
+        tools_enabled: row.tools_enabled,
+        web_search: row.web_search,
+    })
 }
 
 fn patterns(pointer: &str, texts: &[String], errors: &mut Vec<FieldError>) -> Vec<Pattern> {
@@ -101,10 +166,10 @@ impl Service {
     /// others and remove none.
     pub async fn request(&self, actor: &Actor, asked: Asked) -> Result<Request, ServiceError> {
         let in_browser = actor.session().is_some();
-        let conversation = match asked.conversation_id {
+        let row = match asked.conversation_id {
             None => None,
             Some(id) => match self.own_conversation(actor, &id).await {
-                Ok(row) => Some(Conversation { id: row.id.into() }),
+                Ok(row) => Some(row),
                 Err(ServiceError::NotFound { .. }) => {
                     return Err(ServiceError::invalid(
                         "/conversation_id",
@@ -119,15 +184,28 @@ impl Service {
         if !source.iter().any(|known| known == channel) {
             source.push(channel.to_owned());
         }
+        let limits = match asked.model.as_deref().or(row.as_ref().map(|row| row.model.as_str())) {
+            None => ModelLimits::default(),
+            Some(model) => self.model_limits(model)?,
+        };
+        // Whoever is not there cannot be asked, whatever the channel.
+        let attended = asked.attended.unwrap_or_else(|| row.as_ref().is_none_or(|row| row.attended));
+        let approvals = match (attended, in_browser) {
+            (false, _) => Approvals::None,
+            (true, true) => Approvals::Inline,
+            (true, false) => Approvals::Queue,
+        };
         let scope = Scope {
+            turn: asked.turn,
             toolset: asked.toolset,
-            conversation,
+            conversation: row.as_ref().map(chosen_in).transpose()?,
             source,
-            can_ask: in_browser,
-            approvals: if in_browser { Approvals::Inline } else { Approvals::Queue },
+            can_ask: in_browser && attended,
+            approvals,
             allow: asked.allow,
             deny: asked.deny,
             only_available: !asked.unavailable_too,
+            limits,
         };
         Ok(Request::new(actor.caller().clone(), scope))
     }

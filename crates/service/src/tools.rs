@@ -3,9 +3,12 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use toolshelf_api::{Boot, Call, CallResult, OfferedTool, Page, Resolve, ResolveTokens, Resolved, Tool};
+use toolshelf_api::{
+    Boot, Call, CallResult, HeavySource, OfferedTool, OverLimit, Page, Resolve, ResolveTokens, Resolved, Tool,
+};
 use toolshelf_core::{
-    Disable, Layer, Resolution, Snapshot, TOKEN_METHOD, Toolset, closest, resolve, validate_tool_name,
+    Disable, Layer, LimitKind, Resolution, Snapshot, TOKEN_METHOD, Toolset, closest, resolve,
+    validate_tool_name,
 };
 use toolshelf_runtime::store::ToolStateRow;
 
@@ -262,6 +265,18 @@ fn shape(resolution: Resolution) -> Resolved {
             deferred: resolution.tokens.deferred,
             method: TOKEN_METHOD.to_owned(),
         },
-        over_limit: None,
+        over_limit: resolution.over_limit.map(|over| OverLimit {
+            kind: match over.kind {
+                LimitKind::MaxTools => "max_tools".to_owned(),
+                LimitKind::ContextWindow => "context_window".to_owned(),
+            },
+            count: over.count.into(),
+            limit: over.limit.into(),
+            heaviest: over
+                .heaviest
+                .into_iter()
+                .map(|(service, tools, tokens)| HeavySource { service, tools: tools.into(), tokens })
+                .collect(),
+        }),
     }
 }

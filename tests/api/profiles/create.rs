@@ -19,7 +19,8 @@ async fn a_new_profile_copies_default_unless_another_toolset_is_named() {
         profile,
         json!({
             "name": "mine", "description": "For nights", "tools": ALL, "missing": [], "pinned": [],
-            "new_tools": "ignore", "held": [], "owner": "ada", "can_edit": true, "revision": 1, "tokens": tokens,
+            "new_tools": "ignore", "held": [], "owner": "ada", "can_edit": true,
+            "used_by": {"conversations": 0, "keys": 0, "starts": 0, "others": false}, "revision": 1, "tokens": tokens,
             "created_at": at, "updated_at": at
         })
     );

@@ -173,7 +173,7 @@ fn each_layer_removes_with_its_own_code_and_fix() {
 fn a_tool_that_every_layer_lets_through_is_offered() {
     let snapshot = snapshot();
     let scope = Scope {
-        conversation: Some(Conversation { id: "c1".into() }),
+        conversation: Some(Conversation::new("c1")),
         source: vec!["web".to_owned()],
         ..Scope::default()
     };

@@ -7,3 +7,5 @@ mod profiles;
 mod properties;
 mod support;
 mod tokens;
+mod turn;
+mod world;

@@ -2,186 +2,56 @@
 
 use std::collections::BTreeSet;
 
-use crate::support::{caller, definition, disable, tool};
-use proptest::prelude::*;
-use toolshelf_core::{
-    Availability, Conversation, FixAction, FixWho, Outcome, Pattern, Request, Scope, Snapshot,
-    ToolDefinition, Toolset, Verdict, authorize_call, resolve,
+use crate::support::{definition, profile, tool};
+use crate::world::{
+    CHANNELS, DrawnRequest, DrawnTalk, DrawnToolset, PROFILES, SERVICES, World, callable, name, world,
 };
-
-/// What is drawn about one tool.
-#[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is drawn by itself")]
-struct Drawn {
-    service: usize,
-    expose: bool,
-    unsafe_in: BTreeSet<usize>,
-    needs_conversation: bool,
-    failing: bool,
-    disabled: bool,
-}
-
-#[derive(Clone, Debug)]
-enum DrawnToolset {
-    Absent,
-    Default,
-    None,
-    List(Vec<usize>),
-}
-
-#[derive(Clone, Debug)]
-struct DrawnRequest {
-    toolset: DrawnToolset,
-    pin: Option<Vec<usize>>,
-    source: BTreeSet<usize>,
-    conversation: bool,
-    allow: Option<Vec<usize>>,
-    deny: Vec<usize>,
-    only_available: bool,
-}
-
-const CHANNELS: [&str; 3] = ["web", "telegram", "plan"];
-const SERVICES: [&str; 3] = ["files", "files/deep", "web"];
-
-fn name(position: usize) -> String {
-    format!("t{position}")
-}
-
-fn drawn() -> impl Strategy<Value = Drawn> {
-    (0..3_usize, prop::bool::weighted(0.8), prop::collection::btree_set(0..3_usize, 0..2), any::<[bool; 3]>())
-        .prop_map(|(service, expose, unsafe_in, [needs_conversation, failing, disabled])| Drawn {
-            service,
-            expose,
-            unsafe_in,
-            needs_conversation,
-            failing,
-            disabled,
-        })
-}
-
-fn positions() -> impl Strategy<Value = Vec<usize>> {
-    prop::collection::vec(0..8_usize, 0..6)
-}
-
-fn drawn_request() -> impl Strategy<Value = DrawnRequest> {
-    (
-        prop_oneof![
-            2 => Just(DrawnToolset::Absent),
-            2 => Just(DrawnToolset::Default),
-            1 => Just(DrawnToolset::None),
-            4 => positions().prop_map(DrawnToolset::List),
-        ],
-        prop::option::weighted(0.3, positions()),
-        prop::collection::btree_set(0..3_usize, 0..3),
-        any::<bool>(),
-        prop::option::weighted(0.3, positions()),
-        prop::collection::vec(0..8_usize, 0..3),
-        any::<bool>(),
-    )
-        .prop_map(|(toolset, pin, source, conversation, allow, deny, only_available)| DrawnRequest {
-            toolset,
-            pin,
-            source,
-            conversation,
-            allow,
-            deny,
-            only_available,
-        })
-}
-
-fn snapshot(drawn: &[Drawn]) -> Snapshot {
-    let tools = drawn.iter().enumerate().map(|(position, drawn)| {
-        tool(ToolDefinition {
-            expose: drawn.expose,
-            unsafe_in: drawn.unsafe_in.iter().map(|channel| CHANNELS[*channel].to_owned()).collect(),
-            needs_conversation: drawn.needs_conversation,
-            ..definition(SERVICES[drawn.service], &name(position))
-        })
-    });
-    let mut snapshot = Snapshot::new(tools.collect(), vec![]).unwrap();
-    for (position, drawn) in drawn.iter().enumerate() {
-        if drawn.disabled {
-            snapshot = snapshot.with_disable(&name(position), 1, Some(disable()));
-        }
-        if drawn.failing {
-            snapshot = snapshot.with_availability(&name(position), Availability::Failed("failing".into()));
-        }
-    }
-    snapshot
-}
-
-fn list(positions: &[usize], tools: usize) -> Toolset {
-    Toolset::List(positions.iter().map(|position| name(position % tools)).collect())
-}
-
-fn patterns(positions: &[usize], tools: usize) -> Vec<Pattern> {
-    // Exact names, whole services and globs take turns.
-    positions
-        .iter()
-        .map(|position| match position % 4 {
-            0 => format!("{}/*", SERVICES[position % 3]),
-            1 => format!("{}:*", SERVICES[position % 3]),
-            2 => format!("t?{}", if tools > 10 { "*" } else { "" }),
-            _ => name(position % tools),
-        })
-        .map(|text| Pattern::parse(&text).unwrap())
-        .collect()
-}
-
-fn request(drawn: &DrawnRequest, tools: usize) -> Request {
-    let toolset = match &drawn.toolset {
-        DrawnToolset::Absent => None,
-        DrawnToolset::Default => Some(Toolset::Default),
-        DrawnToolset::None => Some(Toolset::None),
-        DrawnToolset::List(positions) => Some(list(positions, tools)),
-    };
-    let scope = Scope {
-        toolset,
-        conversation: drawn.conversation.then(|| Conversation { id: "c1".into() }),
-        source: drawn.source.iter().map(|channel| CHANNELS[*channel].to_owned()).collect(),
-        allow: drawn.allow.as_ref().map(|positions| patterns(positions, tools)),
-        deny: patterns(&drawn.deny, tools),
-        only_available: drawn.only_available,
-        ..Scope::default()
-    };
-    Request::new(caller(drawn.pin.as_ref().map(|pin| list(pin, tools))), scope)
-}
-
-fn callable(snapshot: &Snapshot, request: &Request) -> BTreeSet<String> {
-    let resolution = resolve(snapshot, request).unwrap();
-    resolution
-        .verdicts
-        .iter()
-        .filter(|verdict| verdict.outcome.is_callable())
-        .map(|verdict| verdict.tool.to_string())
-        .collect()
-}
-
-fn world() -> impl Strategy<Value = (Vec<Drawn>, DrawnRequest)> {
-    (prop::collection::vec(drawn(), 1..14), drawn_request())
-}
+use proptest::prelude::*;
+use toolshelf_core::{ByKind, FixAction, FixWho, Outcome, Snapshot, Verdict, authorize_call, resolve};
 
 /// Does what a fix says.
-fn follow(verdict: &Verdict, drawn: &mut [Drawn], asked: &mut DrawnRequest) -> bool {
+fn follow(verdict: &Verdict, world: &mut World, asked: &mut DrawnRequest) -> bool {
     let causes = std::iter::once((verdict.fix.clone(), verdict.by.clone()))
         .chain(verdict.also.iter().map(|cause| (Some(cause.fix.clone()), Some(cause.by.clone()))));
-    for (fix, _) in causes {
+    for (fix, by) in causes {
         let fix = fix.expect("a removed tool has a fix");
         if matches!(fix.who, FixWho::Author | FixWho::Nobody) {
             return false;
         }
         let position: usize = verdict.tool[1..].parse().unwrap();
+        let by_turn = by.is_some_and(|by| by.kind == ByKind::Turn);
         match fix.action {
             FixAction::ChangeCode => return false,
-            FixAction::ChangeToolset => asked.toolset = DrawnToolset::Absent,
+            FixAction::ChangeToolset => match (&mut asked.turn.profile, &mut asked.toolset) {
+                (Some(profile), _) if world.names(profile) => *profile = DrawnToolset::Default,
+                (_, DrawnToolset::List(list)) => list.push(position),
+                (_, toolset) => *toolset = DrawnToolset::Default,
+            },
+            FixAction::SwitchToolsOn if by_turn => asked.turn.tools = Some(true),
+            FixAction::SwitchToolsOn => asked.conversation.as_mut().unwrap().tools_enabled = true,
+            FixAction::SwitchWebOn if by_turn => asked.turn.web_search = Some(true),
+            FixAction::SwitchWebOn => asked.conversation.as_mut().unwrap().web_search = None,
+            FixAction::ChangeTurn => match &mut asked.turn.list {
+                Some(list) => list.push(position),
+                None => asked.turn.remove.clear(),
+            },
+            FixAction::ChangeConversation => asked.conversation.as_mut().unwrap().pin = DrawnToolset::Absent,
             FixAction::ChangeKey => asked.pin = None,
             FixAction::ChangeChannel => {
                 let channel = CHANNELS.iter().position(|channel| *channel == fix.target.as_ref()).unwrap();
                 asked.source.remove(&channel);
             }
-            FixAction::UseConversation => asked.conversation = true,
-            FixAction::MendCheck => drawn[position].failing = false,
-            FixAction::Enable => drawn[position].disabled = false,
+            FixAction::UseConversation => {
+                asked.conversation = Some(DrawnTalk {
+                    pick: DrawnToolset::Absent,
+                    fallback: DrawnToolset::Absent,
+                    pin: DrawnToolset::Absent,
+                    tools_enabled: true,
+                    web_search: None,
+                });
+            }
+            FixAction::MendCheck => world.tools[position].failing = false,
+            FixAction::Enable => world.tools[position].disabled = false,
             FixAction::ChangeDeny => asked.deny.clear(),
             FixAction::ChangeAllow => asked.allow = None,
         }
@@ -189,14 +59,59 @@ fn follow(verdict: &Verdict, drawn: &mut [Drawn], asked: &mut DrawnRequest) -> b
     true
 }
 
+/// What a request selects, written down a second time and in another way: the order of who chooses, the switches, the
+/// pins.
+fn selected(world: &World, asked: &DrawnRequest, position: usize) -> bool {
+    let count = world.tools.len();
+    let has = |list: &Vec<usize>| list.iter().any(|chosen| chosen % count == position);
+    let holds = |toolset: &DrawnToolset| match toolset {
+        DrawnToolset::Absent | DrawnToolset::Default => true,
+        DrawnToolset::None => false,
+        DrawnToolset::Profile(number) => world.profiles[*number].as_ref().is_some_and(has),
+        DrawnToolset::List(list) => has(list),
+    };
+    let (turn, talk) = (&asked.turn, asked.conversation.as_ref());
+    let pinned = asked.pin.as_ref().is_none_or(has) && talk.is_none_or(|talk| holds(&talk.pin));
+    if let Some(list) = &turn.list {
+        return pinned && has(list);
+    }
+    let said = turn.profile.as_ref().filter(|profile| world.names(profile));
+    let absent = DrawnToolset::Absent;
+    let toolset = [
+        said.unwrap_or(&absent),
+        &asked.toolset,
+        talk.map_or(&absent, |talk| &talk.pick),
+        talk.map_or(&absent, |talk| &talk.fallback),
+    ]
+    .into_iter()
+    .find(|toolset| **toolset != absent)
+    .unwrap_or(&absent);
+    let tools = turn.tools.unwrap_or(talk.is_none_or(|talk| talk.tools_enabled));
+    let web = if matches!(toolset, DrawnToolset::List(_)) {
+        None
+    } else {
+        turn.web_search.or(talk.and_then(|talk| talk.web_search))
+    };
+    let added = turn.add.iter().any(|chosen| chosen % count == position);
+    let removed = turn.remove.iter().any(|chosen| chosen % count == position) && !added;
+    let in_web = world.tools[position].web;
+    let base = if tools { holds(toolset) || added } else { false };
+    let chosen = match web {
+        Some(true) => base || in_web,
+        Some(false) => base && (!in_web || added),
+        None => base,
+    };
+    pinned && chosen && !removed
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 4_000, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_tool_has_one_verdict_and_list_equals_call((drawn, asked) in world()) {
-        let (snapshot, request) = (snapshot(&drawn), request(&asked, drawn.len()));
+    fn every_tool_has_one_verdict_and_list_equals_call((world, asked) in world()) {
+        let (snapshot, request) = (world.snapshot(), world.request(&asked));
         let resolution = resolve(&snapshot, &request).unwrap();
-        prop_assert_eq!(resolution.verdicts.len(), drawn.len());
+        prop_assert_eq!(resolution.verdicts.len(), world.tools.len());
         let offered: BTreeSet<&str> = resolution.offered.iter().map(|tool| tool.name().as_ref()).collect();
         for verdict in &resolution.verdicts {
             prop_assert_eq!(offered.contains(verdict.tool.as_ref()), verdict.outcome == Outcome::Offered);
@@ -212,81 +127,99 @@ proptest! {
     }
 
     #[test]
-    fn what_is_callable_is_exposed_selected_and_not_vetoed((drawn, asked) in world()) {
-        let (snapshot, request) = (snapshot(&drawn), request(&asked, drawn.len()));
-        for name in callable(&snapshot, &request) {
-            let position: usize = name[1..].parse().unwrap();
-            let tool = &drawn[position];
-            prop_assert!(tool.expose && !tool.disabled);
-            prop_assert!(tool.unsafe_in.is_disjoint(&asked.source));
-            prop_assert!(asked.conversation || !tool.needs_conversation);
-            prop_assert!(!matches!(asked.toolset, DrawnToolset::None));
-            let selects = |list: &Vec<usize>| list.iter().any(|chosen| chosen % drawn.len() == position);
-            if let DrawnToolset::List(list) = &asked.toolset {
-                prop_assert!(selects(list));
-            }
-            if let Some(pin) = &asked.pin {
-                prop_assert!(selects(pin));
+    fn what_is_callable_is_exposed_selected_and_not_vetoed((world, asked) in world()) {
+        let callable = world.callable(&asked);
+        for (position, tool) in world.tools.iter().enumerate() {
+            let expected = tool.expose
+                && !tool.disabled
+                && tool.unsafe_in.is_disjoint(&asked.source)
+                && (asked.conversation.is_some() || !tool.needs_conversation)
+                && (!tool.failing || !asked.only_available)
+                && selected(&world, &asked, position);
+            if callable.contains(&name(position)) {
+                prop_assert!(expected, "{} is callable", name(position));
+            } else if asked.allow.is_none() && asked.deny.is_empty() {
+                prop_assert!(!expected, "{} is not callable", name(position));
             }
         }
     }
 
     #[test]
     fn adding_a_veto_or_a_mark_never_adds_a_tool(
-        (mut drawn, mut asked) in world(),
+        (mut world, mut asked) in world(),
         which in 0..6_usize,
         at in 0..14_usize,
     ) {
-        let tools = drawn.len();
-        let before = callable(&snapshot(&drawn), &request(&asked, tools));
-        let position = at % tools;
+        let before = world.callable(&asked);
+        let position = at % world.tools.len();
         match which {
-            0 => drawn[position].disabled = true,
+            0 => world.tools[position].disabled = true,
             1 => asked.deny.push(at),
-            2 => { drawn[position].unsafe_in.insert(at % 3); }
-            3 => drawn[position].expose = false,
+            2 => { world.tools[position].unsafe_in.insert(at % 3); }
+            3 => world.tools[position].expose = false,
             4 => { asked.source.insert(at % 3); }
             _ => if let Some(allow) = &mut asked.allow { allow.pop(); } else { asked.allow = Some(vec![]); },
         }
-        let after = callable(&snapshot(&drawn), &request(&asked, tools));
+        let after = world.callable(&asked);
         prop_assert!(after.is_subset(&before), "{:?} is wider than {:?}", after, before);
     }
 
     #[test]
-    fn narrowing_a_selection_never_adds_a_tool((drawn, mut asked) in world()) {
-        let snapshot = snapshot(&drawn);
-        let before = callable(&snapshot, &request(&asked, drawn.len()));
-        match &mut asked.toolset {
-            DrawnToolset::None => {}
-            DrawnToolset::List(list) => {
-                list.pop();
-            }
-            DrawnToolset::Absent | DrawnToolset::Default => asked.toolset = DrawnToolset::List(vec![0]),
-        }
+    fn narrowing_a_selection_never_adds_a_tool((world, mut asked) in world()) {
+        let before = world.callable(&asked);
         if let Some(pin) = &mut asked.pin { pin.pop(); }
-        let after = callable(&snapshot, &request(&asked, drawn.len()));
+        asked.turn.add.pop_first();
+        if let Some(list) = &mut asked.turn.list { list.pop(); }
+        asked.turn.remove.insert(0);
+        if let DrawnToolset::List(list) = &mut asked.toolset { list.pop(); }
+        let after = world.callable(&asked);
         prop_assert!(after.is_subset(&before));
     }
 
+    /// Whoever chose a profile, by whatever way: a pick, a fallback, a key's pin, a message that is being answered.
     #[test]
-    fn following_the_fixes_makes_a_tool_callable((drawn, asked) in world()) {
-        let resolution = resolve(&snapshot(&drawn), &request(&asked, drawn.len())).unwrap();
+    fn narrowing_or_deleting_a_profile_never_adds_a_tool(
+        (world, asked) in world(),
+        number in 0..PROFILES,
+        delete in any::<bool>(),
+    ) {
+        let before = world.snapshot();
+        let request = world.request_at(&before, &asked);
+        let after = match &world.profiles[number] {
+            None => before.clone(),
+            Some(_) if delete => before.without_profile(&format!("p{number}")),
+            Some(tools) => {
+                let count = world.tools.len();
+                let fewer = tools.iter().skip(1).map(|position| name(position % count)).collect();
+                before.with_profile(profile(&format!("p{number}"), fewer))
+            }
+        };
+        let (before, after) = (callable(&before, &request), callable(&after, &request));
+        prop_assert!(after.is_subset(&before), "{:?} is wider than {:?}", after, before);
+    }
+
+    #[test]
+    fn following_the_fixes_makes_a_tool_callable((world, asked) in world()) {
+        let resolution = resolve(&world.snapshot(), &world.request(&asked)).unwrap();
         for verdict in resolution.verdicts.iter().filter(|verdict| verdict.outcome == Outcome::Removed) {
-            let (mut drawn, mut asked) = (drawn.clone(), asked.clone());
-            if follow(verdict, &mut drawn, &mut asked) {
-                let now = callable(&snapshot(&drawn), &request(&asked, drawn.len()));
+            let (mut world, mut asked) = (world.clone(), asked.clone());
+            if follow(verdict, &mut world, &mut asked) {
+                let now = world.callable(&asked);
                 prop_assert!(now.contains(verdict.tool.as_ref()), "{:?}", verdict);
             }
         }
     }
 
     #[test]
-    fn registration_order_never_changes_the_answer((drawn, asked) in world()) {
-        let tools: Vec<_> = (0..drawn.len()).map(|position| tool(definition(SERVICES[drawn[position].service], &name(position)))).collect();
+    fn registration_order_never_changes_the_answer((world, asked) in world()) {
+        let request = world.request(&asked);
+        let tools: Vec<_> = world.tools.iter().enumerate()
+            .map(|(position, drawn)| tool(definition(SERVICES[drawn.service], &name(position))))
+            .collect();
         let mut reversed = tools.clone();
         reversed.reverse();
         let answer = |tools| {
-            let resolution = resolve(&Snapshot::new(tools, vec![]).unwrap(), &request(&asked, drawn.len())).unwrap();
+            let resolution = resolve(&Snapshot::new(tools, vec![]).unwrap(), &request).unwrap();
             serde_json::to_string(&resolution.verdicts).unwrap()
         };
         prop_assert_eq!(answer(tools), answer(reversed));

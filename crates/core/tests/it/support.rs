@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::json;
 use toolshelf_core::{
-    Caller, Disable, Effect, Identity, KeyIdentity, Kind, Request, Role, Scope, Snapshot, Source, Tool,
-    ToolDefinition, Toolset,
+    Caller, Disable, Effect, Identity, KeyIdentity, Kind, NewTools, Profile, Request, Role, Scope, Snapshot,
+    Source, Tool, ToolDefinition, Toolset,
 };
 
 /// A plain exposed tool that reads.
@@ -30,6 +30,23 @@ pub(crate) fn definition(service: &str, name: &str) -> ToolDefinition {
 
 pub(crate) fn tool(definition: ToolDefinition) -> Arc<Tool> {
     Arc::new(Tool::new(definition).expect("the test's definition is valid"))
+}
+
+/// A profile of which only the tools matter; its name is its id.
+pub(crate) fn profile(id: &str, tools: Vec<String>) -> Arc<Profile> {
+    Arc::new(Profile {
+        id: id.into(),
+        name: id.into(),
+        description: "".into(),
+        owner_id: "u1".into(),
+        tools: tools.into_iter().map(Arc::from).collect(),
+        pinned: Vec::new(),
+        new_tools: NewTools::Ignore,
+        new_tools_since: 1,
+        revision: 1,
+        created_at: "2026-12-01T00:00:00Z".into(),
+        updated_at: "2026-12-01T00:00:00Z".into(),
+    })
 }
 
 pub(crate) fn disable() -> Disable {

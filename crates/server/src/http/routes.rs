@@ -65,6 +65,7 @@ pub const ROUTES: &[Route] = &[
     route("GET", "/api/v1/conversations", Access::Scope(Read)),
     route("POST", "/api/v1/conversations", Access::Scope(Curate)),
     route("GET", "/api/v1/conversations/{id}", Access::Scope(Read)),
+    route("PATCH", "/api/v1/conversations/{id}", Access::Scope(Curate)),
     route("DELETE", "/api/v1/conversations/{id}", Access::Scope(Curate)),
     route("GET", "/api/v1/events", Access::Scope(Read)),
     route("GET", "/api/v1/audit", Access::Admin),

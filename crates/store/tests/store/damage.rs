@@ -65,7 +65,7 @@ async fn read_all(store: &dyn Store, area: &str) -> Result<(), StoreError> {
         "setup_tokens" => unit.find_setup_token().await.map(drop),
         "tool_states" => unit.list_tool_states().await.map(drop),
         "snapshot_revision" => unit.snapshot_revision().await.map(drop),
-        "conversations" => unit.list_conversations("u1", None, 10).await.map(drop),
+        "conversations" => unit.list_conversations("u1", None, None, 10).await.map(drop),
         "todos" => unit.list_todos("c1").await.map(drop),
         "audit" => unit.list_audit(None, 10).await.map(drop),
         "profiles" => unit.list_profiles().await.map(drop),

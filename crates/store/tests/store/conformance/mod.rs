@@ -65,6 +65,9 @@ macro_rules! stamp {
             conversations: {
                 conversations_are_kept_as_they_were_given,
                 conversations_are_paged_newest_first,
+                conversations_are_found_by_title_in_any_letter_case,
+                a_conversation_changes_from_the_revision_that_is_stored,
+                uses_of_a_profile_are_counted_once_and_re_pointed_together,
                 todos_are_numbered_in_their_conversation,
                 many_at_once_number_without_gaps,
                 deleting_a_conversation_takes_its_todos,

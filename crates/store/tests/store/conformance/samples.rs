@@ -5,7 +5,7 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 use toolshelf_core::{NewTools, Role};
 use toolshelf_runtime::store::{
-    ApiKeyRow, ConversationRow, NewAudit, ProfileRow, SessionRow, Store, UserRow,
+    ApiKeyRow, ConversationRow, FallbackOrigin, NewAudit, ProfileRow, SessionRow, Store, UserRow,
 };
 
 /// A time, so many seconds after some start, with all digits that a store keeps.
@@ -66,6 +66,13 @@ pub(crate) fn conversation(id: &str, user_id: &str) -> ConversationRow {
         id: id.to_owned(),
         user_id: user_id.to_owned(),
         title: format!("About {id}"),
+        pick: Some("profile:p1".to_owned()),
+        fallback: Some(("default".to_owned(), FallbackOrigin::Active)),
+        pin: Some("none".to_owned()),
+        model: "console".to_owned(),
+        tools_enabled: false,
+        web_search: Some(true),
+        attended: false,
         revision: 1,
         created_at: at(0),
         updated_at: at(1),
