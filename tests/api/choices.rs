@@ -12,15 +12,16 @@ async fn talk(client: &Client, new: Value) -> Value {
 }
 
 fn path(conversation: &Value) -> String {
-    format!("/api/v1/conversations/{}", conversation["id"].as_str().unwrap())
+    format!("/api/v1/conversations/{}", conversation["id"].as_str().expect("a text"))
 }
 
 /// What a message in a conversation would get, by name and sorted.
 async fn offered(client: &Client, conversation: &Value, said: Value) -> Vec<String> {
     let asked = json!({"conversation_id": conversation["id"], "tools_override": said});
     let resolved = client.post("/api/v1/resolve", asked).await.expect(200).json();
-    let tools = resolved["tools"].as_array().unwrap().iter();
-    let mut names: Vec<String> = tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
+    let tools = resolved["tools"].as_array().expect("a list").iter();
+    let mut names: Vec<String> =
+        tools.map(|tool| tool["name"].as_str().expect("a text").to_owned()).collect();
     names.sort();
     names
 }
