@@ -7,6 +7,7 @@ mod account;
 mod change;
 mod conversations;
 mod events;
+mod functions_meta;
 mod lists;
 mod problem;
 mod profiles;
@@ -24,11 +25,12 @@ pub use conversations::{
     ToolsetOrigin, UpdateConversation,
 };
 pub use events::{Event, EventKind};
+pub use functions_meta::{FunctionsMeta, ImportedFunctions, ProfileLists};
 pub use lists::{AuditEntry, Page};
 pub use problem::{FieldError, Problem};
 pub use profiles::{
-    ActiveProfile, CloneProfile, CreateProfile, EditProfileTools, FunctionsMeta, Profile, ProfileUse,
-    ProfileVersion, RestoreProfile, StartProfile, ToolsetSummary, UpdateProfile,
+    ActiveProfile, CloneProfile, CreateProfile, EditProfileTools, Profile, ProfileUse, ProfileVersion,
+    RestoreProfile, StartProfile, StartsWith, ToolsetSummary, UpdateProfile,
 };
 pub use resolve::{HeavySource, OfferedTool, OverLimit, Resolve, ResolveTokens, Resolved};
 pub use runs::{Model, NodeKind, Run, RunEvent, RunNode, RunState};

@@ -1,9 +1,9 @@
 //! Profiles and toolsets.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 use toolshelf_core::NewTools;
+
+use crate::conversations::ChosenToolset;
 
 /// A profile: a named set of tools. `default` is computed and cannot be changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,6 +69,16 @@ pub struct ActiveProfile {
 pub struct StartProfile {
     /// The toolset's name; null leaves the choice to the workspace.
     pub name: Option<String>,
+}
+
+/// What the caller's new conversations start with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct StartsWith {
+    /// The caller's own choice; null leaves it to the workspace.
+    pub name: Option<String>,
+    /// What that comes to.
+    pub in_force: ChosenToolset,
 }
 
 /// Makes a profile.
@@ -179,15 +189,4 @@ pub struct ToolsetSummary {
     pub count: u64,
     /// Estimated tokens of them in a request.
     pub tokens: u32,
-}
-
-/// The interchange document of profiles.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(deny_unknown_fields)]
-pub struct FunctionsMeta {
-    /// The tools of each profile. `default` stands for every exposed tool, whatever it lists.
-    pub profiles: BTreeMap<String, Vec<String>>,
-    /// The name of the profile that new conversations start with.
-    pub active: String,
 }

@@ -7,6 +7,7 @@ mod accounts;
 mod audit;
 mod conversations;
 mod profiles;
+mod settings;
 mod tool_states;
 
 use async_trait::async_trait;
@@ -17,6 +18,7 @@ pub use conversations::{
     ConversationRow, ConversationUse, Conversations, FallbackOrigin, TodoRow, TodoStatus, Todos,
 };
 pub use profiles::{ProfileRow, ProfileVersionRow, Profiles, RetiredNameRow};
+pub use settings::{ActiveRow, Settings};
 pub use tool_states::{ToolStateRow, ToolStates};
 
 /// Says why the store did not do as asked. Nothing was changed.
@@ -46,7 +48,17 @@ pub trait Store: Send + Sync {
 /// One transaction.
 #[async_trait]
 pub trait UnitOfWork:
-    Accounts + ApiKeys + Audit + Conversations + Profiles + Sessions + SetupTokens + Todos + ToolStates + Send
+    Accounts
+    + ApiKeys
+    + Audit
+    + Conversations
+    + Profiles
+    + Sessions
+    + Settings
+    + SetupTokens
+    + Todos
+    + ToolStates
+    + Send
 {
     /// The revision of everything that snapshots show.
     async fn snapshot_revision(&mut self) -> Result<u64, StoreError>;

@@ -21,6 +21,17 @@ struct Cli {
 enum Command {
     /// Run the server (what happens without a command too).
     Serve(ServeArgs),
+    /// Import profiles from a functions_meta.json. Stop the server first; over HTTP it is PUT /functions-meta.
+    Import {
+        /// The file, which is not changed.
+        file: PathBuf,
+        /// The folder for the database and the workspaces
+        #[arg(long, value_name = "FOLDER", default_value = "./data")]
+        data: PathBuf,
+        /// Remove profiles that the file does not name; refused when one of them is used
+        #[arg(long)]
+        replace: bool,
+    },
     /// Print the OpenAPI document of the HTTP API.
     Openapi,
     /// Manage accounts when nobody can sign in.
@@ -63,6 +74,7 @@ pub fn main() -> ExitCode {
     let result = match cli.command {
         Some(Command::Openapi) => print_openapi(),
         Some(Command::Serve(args)) => serve(&args),
+        Some(Command::Import { file, data, replace }) => import(&file, &data, replace),
         Some(Command::Admin(AdminCommand::ResetPassword { username, data })) => {
             reset_password(&username, &data)
         }
@@ -87,6 +99,25 @@ fn reset_password(username: &str, data: &std::path::Path) -> anyhow::Result<()> 
     let password = runtime.block_on(crate::serve::reset_password(username, data))?;
     say(&format!("The new password of {username} is {password}"));
     say("All sessions of this user have ended. Set a password of your own under People after signing in.");
+    Ok(())
+}
+
+fn import(file: &std::path::Path, data: &std::path::Path, replace: bool) -> anyhow::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let done = runtime.block_on(crate::import::import(file, data, replace))?;
+    for (what, names) in [("Created", &done.created), ("Changed", &done.changed), ("Deleted", &done.deleted)]
+    {
+        if !names.is_empty() {
+            say(&format!("{what}: {}", names.join(", ")));
+        }
+    }
+    if [&done.created, &done.changed, &done.deleted].into_iter().all(Vec::is_empty) {
+        say("Every profile is as the file says already.");
+    }
+    if !done.missing.is_empty() {
+        say(&format!("No such tool now, kept until there is one: {}", done.missing.join(", ")));
+    }
+    say(&format!("New conversations start with {}.", done.active));
     Ok(())
 }
 

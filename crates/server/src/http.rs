@@ -10,6 +10,7 @@ mod conversations;
 mod events;
 mod extract;
 mod finish;
+mod functions_meta;
 mod guard;
 mod health;
 mod origins;
@@ -18,6 +19,7 @@ mod problem;
 mod profiles;
 mod resolve;
 mod routes;
+mod starts;
 mod tools;
 mod users;
 
@@ -72,6 +74,9 @@ fn api() -> OpenApiRouter<AppState> {
             .routes(routes!(profiles::profile_history))
             .routes(routes!(profiles::restore_profile))
             .routes(routes!(profiles::list_toolsets))
+            .routes(routes!(functions_meta::get_functions_meta, functions_meta::put_functions_meta))
+            .routes(routes!(starts::get_active_profile, starts::put_active_profile))
+            .routes(routes!(starts::get_start_profile, starts::put_start_profile))
             .routes(routes!(conversations::list_conversations, conversations::create_conversation))
             .routes(routes!(
                 conversations::get_conversation,

@@ -8,6 +8,7 @@ mod assets;
 mod cli;
 mod config;
 mod http;
+mod import;
 mod pages;
 mod serve;
 mod state;

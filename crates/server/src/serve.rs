@@ -41,17 +41,24 @@ pub struct Server {
     store: Arc<SqliteStore>,
 }
 
-/// Opens the data folder and starts to listen. Nothing is answered before [`Server::run`].
-pub async fn start(config: Config, environment: Environment) -> anyhow::Result<Server> {
-    let data = open_data_folder(&config.data)?;
+/// A data folder with everything that works on it.
+pub(crate) struct Opened {
+    pub(crate) service: Service,
+    pub(crate) store: Arc<SqliteStore>,
+    pub(crate) workspaces: Workspaces,
+}
+
+/// Opens a data folder: database, workspaces, functions.
+pub(crate) async fn open(
+    data: &Path,
+    web_allowed_hosts: &[String],
+    environment: Environment,
+) -> anyhow::Result<Opened> {
     let store = Arc::new(SqliteStore::open(&data.join("toolshelf.db")).await?);
     let workspaces = Workspaces::open(&data.join("workspaces"))?;
     let builtins = Builtins {
         workspaces: workspaces.clone(),
-        web: WebClient::new(WebConfig {
-            allowed_hosts: config.web_allowed_hosts.clone(),
-            ..WebConfig::default()
-        })?,
+        web: WebClient::new(WebConfig { allowed_hosts: web_allowed_hosts.to_vec(), ..WebConfig::default() })?,
         store: Arc::clone(&store) as Arc<dyn Store>,
         clock: Arc::clone(&environment.clock),
     };
@@ -60,8 +67,16 @@ pub async fn start(config: Config, environment: Environment) -> anyhow::Result<S
             let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
             anyhow!("the functions cannot be registered: {}", errors.join("; "))
         })?;
-    let service =
-        Service::new(Arc::clone(&store) as Arc<dyn Store>, Arc::new(registry), environment.clone()).await?;
+    let service = Service::new(Arc::clone(&store) as Arc<dyn Store>, Arc::new(registry), environment).await?;
+    Ok(Opened { service, store, workspaces })
+}
+
+/// Opens the data folder and starts to listen. Nothing is answered before [`Server::run`].
+pub async fn start(config: Config, environment: Environment) -> anyhow::Result<Server> {
+    let data = open_data_folder(&config.data)?;
+    let Opened { service, store, workspaces } =
+        open(&data, &config.web_allowed_hosts, environment.clone()).await?;
+    crate::import::at_first_start(&service, &data).await?;
     let listener = TcpListener::bind(config.listen)
         .await
         .with_context(|| format!("cannot listen on {}; choose another port with --listen", config.listen))?;

@@ -49,7 +49,7 @@ pub enum Denied {
     SessionOnly,
     /// Only the owner of the thing, or an admin.
     OwnersOnly,
-    /// It would let other people's keys do more.
+    /// It would let other people's conversations and keys do more.
     UsedByOthers,
     /// A key may not change what it is cut to.
     OwnPin,
@@ -85,7 +85,7 @@ impl Denied {
                     .to_owned()
             }
             Self::UsedByOthers => {
-                "Other people's API keys use this profile, so only an admin may add tools to it.".to_owned()
+                "Other people's conversations or API keys use this profile, so only an admin may add tools to it. Clone it to have one of your own.".to_owned()
             }
             Self::SessionOnly => "API keys may not do this. Sign in with a browser.".to_owned(),
         }

@@ -3,7 +3,7 @@
 use toolshelf_api::{
     Change, ChosenToolset, Conversation, CreateConversation, Page, ToolsetOrigin, UpdateConversation,
 };
-use toolshelf_core::{Snapshot, Toolset};
+use toolshelf_core::Snapshot;
 use toolshelf_runtime::store::{ConversationRow, FallbackOrigin, UnitOfWork};
 
 use crate::Service;
@@ -12,6 +12,7 @@ use crate::authenticator::Actor;
 use crate::error::ServiceError;
 use crate::models::DEFAULT_MODEL;
 use crate::references;
+use crate::starts::{chosen, starting};
 use crate::times::rfc3339;
 
 /// The title of a conversation that nobody named.
@@ -106,7 +107,7 @@ impl Service {
         let now = self.now();
         let mut unit = self.begin_for(actor).await?;
         let pick = match &new.profile {
-            Some(name) => Some(picked(&mut *unit, &snapshot, name).await?),
+            Some(name) => Some(chosen(&mut *unit, &snapshot, name, "/profile").await?),
             None => None,
         };
         let row = ConversationRow {
@@ -114,7 +115,7 @@ impl Service {
             user_id: actor.user_id().to_owned(),
             title,
             pick,
-            fallback: None,
+            fallback: starting(&mut *unit, actor.user_id()).await?,
             pin: pin.and_then(references::stored),
             model,
             tools_enabled: new.tools_enabled.unwrap_or(true),
@@ -158,7 +159,7 @@ impl Service {
         let mut row = before.clone();
         row.title = title.map_or(row.title, str::to_owned);
         match &change.profile {
-            Change::Set(name) => row.pick = Some(picked(&mut *unit, &snapshot, name).await?),
+            Change::Set(name) => row.pick = Some(chosen(&mut *unit, &snapshot, name, "/profile").await?),
             Change::Clear => row.pick = None,
             Change::Keep => {}
         }
@@ -223,18 +224,4 @@ async fn find_own(
         return Err(ServiceError::Stale { current });
     }
     Ok(row)
-}
-
-/// The stored reference of a toolset that a person picks by name. A profile that is deleted at the same moment is not
-/// picked: the transaction says so, whatever the snapshot still shows.
-async fn picked(unit: &mut dyn UnitOfWork, snapshot: &Snapshot, name: &str) -> Result<String, ServiceError> {
-    let toolset = Toolset::named(snapshot, name)
-        .map_err(|error| ServiceError::Request { error, pointer: "/profile" })?;
-    if let Toolset::Profile(id) = &toolset
-        && unit.find_profile(id).await?.is_none()
-    {
-        return Err(ServiceError::Retired(name.to_owned()));
-    }
-    references::stored(&toolset)
-        .ok_or_else(|| ServiceError::invalid("/profile", "Use the name of a toolset."))
 }

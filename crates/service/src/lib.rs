@@ -11,6 +11,7 @@ mod authenticator;
 mod conversations;
 mod error;
 mod events;
+mod functions_meta;
 mod limits;
 mod models;
 mod paging;
@@ -23,6 +24,7 @@ mod secrets;
 mod sessions;
 mod setup;
 mod standing;
+mod starts;
 mod times;
 mod tools;
 mod users;
@@ -38,6 +40,7 @@ pub use access::{Access, Denied, Standing};
 pub use authenticator::{Actor, SessionProof};
 pub use error::ServiceError;
 pub use events::{EventId, Events, Numbered, Subscription};
+pub use functions_meta::CheckedFunctions;
 pub use requests::Asked;
 pub use sessions::SignedIn;
 pub use times::rfc3339;
@@ -63,6 +66,8 @@ struct Inner {
     limits: limits::Limits,
     /// Counts the changes to accounts, sessions and keys.
     accounts_changed: tokio::sync::watch::Sender<u64>,
+    /// What is imported when the first account is made.
+    waiting_import: std::sync::Mutex<Option<CheckedFunctions>>,
 }
 
 impl Service {
@@ -86,6 +91,7 @@ impl Service {
             passwords: passwords::Passwords::new(),
             limits: limits::Limits::new(),
             accounts_changed: tokio::sync::watch::Sender::new(0),
+            waiting_import: std::sync::Mutex::new(None),
             writer: tokio::sync::Mutex::new(()),
             store,
             environment,

@@ -2,17 +2,20 @@
 
 mod changes;
 mod names;
+pub(crate) mod uses;
 
 use std::sync::Arc;
 
 use toolshelf_api::{CloneProfile, CreateProfile, EditProfileTools, RestoreProfile, UpdateProfile};
-use toolshelf_core::{Profile, Role, Toolset, fold_name};
+use toolshelf_core::{Profile, Toolset, fold_name};
 use toolshelf_runtime::store::{ProfileRow, ProfileVersionRow, UnitOfWork};
 
 use self::changes::{
     described, difference, finish, known, members, named, refuse, restored, widens, with_fields, with_tools,
 };
-use self::names::{claim_name, name_taken, retire_name};
+use self::names::{claim_name, name_taken};
+pub(crate) use self::names::{kept_names, retire_name};
+use self::uses::{repoint, uses_of};
 
 use crate::Service;
 use crate::audit::by_actor;
@@ -160,7 +163,6 @@ impl Service {
         expected_revision: Option<u64>,
         change: Change,
     ) -> Result<toolshelf_api::Profile, ServiceError> {
-        let viewer = self.viewer(actor).await?;
         let (author, name, now) = (actor.clone(), name.to_owned(), self.now());
         let done = self
             .write(Some(actor), move |unit, snapshot| {
@@ -210,18 +212,12 @@ impl Service {
             .await?;
         match done {
             Ok(id) => self.show(actor, &id).await,
-            Err(profile) => {
-                let snapshot = self.registry().snapshot().load()?;
-                let current = serde_json::to_value(viewer.shape(&snapshot, &profile)).map_err(|error| {
-                    ServiceError::Internal(format!("a profile cannot be written as JSON: {error}"))
-                })?;
-                Err(ServiceError::Stale { current })
-            }
+            Err(profile) => Err(self.stale(actor, &profile).await?),
         }
     }
 
-    /// Deletes a profile. One that API keys are pinned to is deleted only with a replacement: the actor's own keys are
-    /// re-pointed to it, those of others by admins only.
+    /// Deletes a profile. One that is used is deleted only with a replacement: the actor's own keys, conversations and
+    /// start are re-pointed to it, those of others by admins only.
     pub async fn delete_profile(
         &self,
         actor: &Actor,
@@ -229,7 +225,6 @@ impl Service {
         expected_revision: Option<u64>,
         replacement: Option<&str>,
     ) -> Result<(), ServiceError> {
-        let viewer = self.viewer(actor).await?;
         let (author, name, now) = (actor.clone(), name.to_owned(), self.now());
         let replacement = replacement.map(str::to_owned);
         let stale = self
@@ -240,8 +235,7 @@ impl Service {
                     if expected_revision.is_some_and(|expected| expected != profile.revision) {
                         return Ok(Written { value: Some(profile), deltas: Vec::new() });
                     }
-                    let users = keys_of(unit, &profile.id).await?;
-                    let others = users.iter().filter(|user| user.as_str() != author.user_id()).count();
+                    let uses = uses_of(unit, &profile.id).await?;
                     let target = match &replacement {
                         None => None,
                         Some(name) => {
@@ -254,11 +248,11 @@ impl Service {
                         }
                     };
                     match target {
-                        None if !users.is_empty() => return Err(in_use(&profile.name, users.len())),
-                        Some(_) if others > 0 && author.role() != Role::Admin => {
-                            return Err(in_use(&profile.name, others));
+                        None if !uses.is_empty() => return Err(uses.in_use(&profile.name)),
+                        Some(_) if !uses.beyond(&author).is_empty() => {
+                            return Err(uses.beyond(&author).in_use(&profile.name));
                         }
-                        Some(target) => unit.repoint_api_keys(&stored(&profile.id), &target).await?,
+                        Some(target) => repoint(unit, &profile.id, &target).await?,
                         None => {}
                     }
                     let row = unit.find_profile(&profile.id).await?;
@@ -275,18 +269,22 @@ impl Service {
             .await?;
         match stale {
             None => Ok(()),
-            Some(profile) => {
-                let snapshot = self.registry().snapshot().load()?;
-                let current = serde_json::to_value(viewer.shape(&snapshot, &profile)).map_err(|error| {
-                    ServiceError::Internal(format!("a profile cannot be written as JSON: {error}"))
-                })?;
-                Err(ServiceError::Stale { current })
-            }
+            Some(profile) => Err(self.stale(actor, &profile).await?),
         }
     }
 
+    /// The refusal of a change to an old revision.
+    async fn stale(&self, actor: &Actor, profile: &Profile) -> Result<ServiceError, ServiceError> {
+        let viewer = self.viewer(actor, Some(&profile.id)).await?;
+        let snapshot = self.registry().snapshot().load()?;
+        let current = serde_json::to_value(viewer.shape(&snapshot, profile)).map_err(|error| {
+            ServiceError::Internal(format!("a profile cannot be written as JSON: {error}"))
+        })?;
+        Ok(ServiceError::Stale { current })
+    }
+
     async fn show(&self, actor: &Actor, id: &str) -> Result<toolshelf_api::Profile, ServiceError> {
-        let viewer = self.viewer(actor).await?;
+        let viewer = self.viewer(actor, Some(id)).await?;
         let snapshot = self.registry().snapshot().load()?;
         let profile = snapshot.profile(id).ok_or_else(|| ServiceError::not_found("profile", id))?;
         Ok(viewer.shape(&snapshot, profile))
@@ -305,33 +303,13 @@ fn editable(actor: &Actor, profile: &Profile) -> Result<(), ServiceError> {
     }
 }
 
-/// Widening what other people's keys may do is an admin's business.
+/// Widening what other people's conversations and keys get is an admin's business.
 async fn check_widening(unit: &mut dyn UnitOfWork, actor: &Actor, id: &str) -> Result<(), ServiceError> {
-    if actor.role() == Role::Admin {
-        return Ok(());
+    if uses_of(unit, id).await?.beyond(actor).is_empty() {
+        Ok(())
+    } else {
+        Err(ServiceError::Denied(crate::access::Denied::UsedByOthers))
     }
-    let others = keys_of(unit, id).await?.iter().any(|user| user.as_str() != actor.user_id());
-    if others { Err(ServiceError::Denied(crate::access::Denied::UsedByOthers)) } else { Ok(()) }
-}
-
-fn stored(id: &Arc<str>) -> String {
-    format!("profile:{id}")
-}
-
-/// The owners of the keys that are pinned to a profile and still work.
-async fn keys_of(unit: &mut dyn UnitOfWork, id: &str) -> Result<Vec<String>, ServiceError> {
-    let pinned = format!("profile:{id}");
-    let keys = unit.list_api_keys(None).await?.into_iter();
-    let live = keys.filter(|(key, _)| key.revoked_at.is_none() && key.pinned.as_deref() == Some(&pinned));
-    Ok(live.map(|(key, _)| key.user_id).collect())
-}
-
-fn in_use(name: &str, keys: usize) -> ServiceError {
-    let what = if keys == 1 { "1 API key is".to_owned() } else { format!("{keys} API keys are") };
-    ServiceError::conflict(
-        "in_use",
-        format!("{what} pinned to {name}. Name a replacement, or revoke them first."),
-    )
 }
 
 async fn keep_version(

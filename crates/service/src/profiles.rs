@@ -12,6 +12,7 @@ use crate::Service;
 use crate::authenticator::Actor;
 use crate::error::ServiceError;
 use crate::paging::page;
+use crate::profile_edits::uses::{Uses, all_uses, stored};
 use crate::times::rfc3339;
 
 /// Adds what the store remembers about profiles to the first snapshot, and remembers the tools that are seen for the
@@ -69,12 +70,14 @@ pub(crate) fn may_edit(actor: &Actor, profile: &Profile) -> bool {
 pub(crate) struct Viewer<'a> {
     actor: &'a Actor,
     owners: HashMap<String, String>,
+    uses: HashMap<String, Uses>,
 }
 
 impl Viewer<'_> {
     /// A profile as it is shown.
     pub(crate) fn shape(&self, snapshot: &Snapshot, profile: &Profile) -> toolshelf_api::Profile {
         let now = snapshot.profile_tools(profile);
+        let uses = self.uses.get(&stored(&profile.id));
         let texts = |names: &[Arc<str>]| names.iter().map(ToString::to_string).collect();
         toolshelf_api::Profile {
             name: profile.name.to_string(),
@@ -86,7 +89,7 @@ impl Viewer<'_> {
             held: texts(&now.held),
             owner: self.owners.get(profile.owner_id.as_ref()).cloned(),
             can_edit: may_edit(self.actor, profile),
-            used_by: toolshelf_api::ProfileUse::default(),
+            used_by: uses.map(|uses| uses.shown(self.actor)).unwrap_or_default(),
             revision: profile.revision,
             tokens: now.tokens,
             created_at: Some(profile.created_at.to_string()),
@@ -117,9 +120,16 @@ fn default_profile(snapshot: &Snapshot) -> toolshelf_api::Profile {
 }
 
 impl Service {
-    pub(crate) async fn viewer<'a>(&self, actor: &'a Actor) -> Result<Viewer<'a>, ServiceError> {
-        let users = self.store().read().await?.list_users().await?;
-        Ok(Viewer { actor, owners: users.into_iter().map(|user| (user.id, user.username)).collect() })
+    /// What it takes to show profiles to somebody: all of them, or the one with this id.
+    pub(crate) async fn viewer<'a>(
+        &self,
+        actor: &'a Actor,
+        only: Option<&str>,
+    ) -> Result<Viewer<'a>, ServiceError> {
+        let mut unit = self.store().read().await?;
+        let users = unit.list_users().await?;
+        let uses = all_uses(&mut *unit, only.map(stored).as_deref()).await?;
+        Ok(Viewer { actor, owners: users.into_iter().map(|user| (user.id, user.username)).collect(), uses })
     }
 
     /// One page of all profiles: `default` first, then by name. The cursor is the name of the last one of the page
@@ -130,7 +140,7 @@ impl Service {
         cursor: Option<&str>,
         limit: usize,
     ) -> Result<Page<toolshelf_api::Profile>, ServiceError> {
-        let viewer = self.viewer(actor).await?;
+        let viewer = self.viewer(actor, None).await?;
         let snapshot = self.registry().snapshot().load()?;
         let own = snapshot.profiles().map(|profile| viewer.shape(&snapshot, profile));
         let all = std::iter::once(default_profile(&snapshot)).chain(own).collect();
@@ -143,13 +153,13 @@ impl Service {
         actor: &Actor,
         name: &str,
     ) -> Result<toolshelf_api::Profile, ServiceError> {
-        let viewer = self.viewer(actor).await?;
         let snapshot = self.registry().snapshot().load()?;
         match Toolset::named(&snapshot, name) {
             Ok(Toolset::Default) => Ok(default_profile(&snapshot)),
             Ok(Toolset::None | Toolset::List(_)) => Err(ServiceError::not_found("profile", name)),
             Ok(Toolset::Profile(_)) | Err(_) => {
                 let profile = find(&snapshot, name)?;
+                let viewer = self.viewer(actor, Some(&profile.id)).await?;
                 Ok(viewer.shape(&snapshot, &profile))
             }
         }

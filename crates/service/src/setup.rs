@@ -1,17 +1,20 @@
 //! The first account, made through the set-up link.
 
 use std::net::IpAddr;
+use std::sync::PoisonError;
 
 use chrono::TimeDelta;
-use toolshelf_api::Setup;
+use toolshelf_api::{FunctionsMeta, Setup};
 use toolshelf_core::Role;
-use toolshelf_runtime::store::UserRow;
+use toolshelf_runtime::store::{UnitOfWork, UserRow};
 
 use crate::account_rules::Fields;
 use crate::audit::by_system;
 use crate::error::ServiceError;
+use crate::functions_meta::{CheckedFunctions, import};
 use crate::secrets::{hash_token, new_token};
 use crate::sessions::SignedIn;
+use crate::writer::Written;
 use crate::{SETUP_LINK_MINUTES, Service};
 
 const NO_LONGER: &str = "This set-up link does not work: it was replaced, is over an hour old, or was mistyped. Restart the \
@@ -56,24 +59,52 @@ impl Service {
             created_at: now,
             updated_at: now,
         };
-        let mut unit = self.store().begin().await?;
+        let waiting = self.inner.waiting_import.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some(document) = waiting else {
+            let mut unit = self.store().begin().await?;
+            let signed_in = self.make_first_account(&mut *unit, &token_hash, &user).await?;
+            unit.commit().await?;
+            return Ok(signed_in);
+        };
+        // The account and what it owns are made together, so that no stop in between loses either.
+        let (service, author) =
+            (self.clone(), self.author(user.id.clone(), user.username.clone(), &document));
+        self.write(None, move |unit, snapshot| {
+            Box::pin(async move {
+                let signed_in = service.make_first_account(unit, &token_hash, &user).await?;
+                let imported = import(unit, snapshot, &author, &document, false).await?;
+                Ok(Written { value: signed_in, deltas: imported.deltas })
+            })
+        })
+        .await
+    }
+
+    /// Keeps a document that is imported when the first account is made, because profiles need an owner.
+    pub fn import_at_setup(&self, document: FunctionsMeta) -> Result<(), ServiceError> {
+        let document = CheckedFunctions::new(document)?;
+        document.stands_alone()?;
+        if !document.is_empty() {
+            *self.inner.waiting_import.lock().unwrap_or_else(PoisonError::into_inner) = Some(document);
+        }
+        Ok(())
+    }
+
+    async fn make_first_account(
+        &self,
+        unit: &mut dyn UnitOfWork,
+        token_hash: &[u8; 32],
+        user: &UserRow,
+    ) -> Result<SignedIn, ServiceError> {
         if unit.count_users().await? > 0 {
             return Err(done());
         }
-        if !unit.take_setup_token(&token_hash).await? {
+        if !unit.take_setup_token(token_hash).await? {
             return Err(ServiceError::invalid("/token", NO_LONGER));
         }
-        unit.insert_user(&user).await?;
-        unit.append_audit(&by_system(
-            now,
-            "user.created",
-            &user.username,
-            "The first admin, by the set-up link.",
-        ))
-        .await?;
-        let signed_in = self.open_session(&mut *unit, &user).await?;
-        unit.commit().await?;
-        Ok(signed_in)
+        unit.insert_user(user).await?;
+        let detail = "The first admin, by the set-up link.";
+        unit.append_audit(&by_system(user.created_at, "user.created", &user.username, detail)).await?;
+        self.open_session(unit, user).await
     }
 
     /// Says what is wrong with a set-up, without making anything or using the token up.

@@ -16,6 +16,7 @@ mod files;
 mod open;
 mod profiles;
 mod sessions;
+mod settings;
 mod setup_tokens;
 mod sqlite;
 mod stored;

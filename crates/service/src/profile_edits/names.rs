@@ -45,7 +45,7 @@ pub(super) async fn claim_name(
 }
 
 /// Keeps the name that a profile had: for a rename it leads to the profile, after a delete to nothing.
-pub(super) async fn retire_name(
+pub(crate) async fn retire_name(
     unit: &mut dyn UnitOfWork,
     before: &ProfileRow,
     leads_to: Option<&str>,
@@ -61,7 +61,7 @@ pub(super) async fn retire_name(
     kept_names(unit, now).await
 }
 
-pub(super) async fn kept_names(
+pub(crate) async fn kept_names(
     unit: &mut dyn UnitOfWork,
     now: DateTime<Utc>,
 ) -> Result<Vec<Delta>, ServiceError> {
