@@ -172,7 +172,7 @@ async fn whatever_went_in_comes_out_the_same_twice() {
 
 /// Starts the program on a folder that holds a document already.
 async fn started_with(folder: &tempfile::TempDir, document: &str) -> Process {
-    std::fs::write(folder.path().join("functions_meta.json"), document).unwrap();
+    std::fs::write(folder.path().join("functions_meta.json"), document).expect("the folder is there");
     Process::start(folder.path(), false, ProcessOptions::default()).await
 }
 

@@ -21,7 +21,7 @@ struct Cli {
 enum Command {
     /// Run the server (what happens without a command too).
     Serve(ServeArgs),
-    /// Import profiles from a functions_meta.json. Stop the server first; over HTTP it is PUT /functions-meta.
+    /// Import profiles from a file such as `functions_meta.json`. Stop the server first; over HTTP it is `PUT /functions-meta`.
     Import {
         /// The file, which is not changed.
         file: PathBuf,

@@ -312,22 +312,21 @@ async fn put_active(
     gone: &[Arc<Profile>],
 ) -> Result<(String, bool), ServiceError> {
     let mut name = document.active.clone();
-    let reference = match ids.get(&fold_name(&name)) {
-        Some(id) => stored(id),
-        None => {
-            let toolset = Toolset::named(snapshot, &name)
-                .map_err(|error| ServiceError::Request { error, pointer: "/active" })?;
-            if let Toolset::Profile(id) = &toolset
-                && gone.iter().any(|profile| profile.id == *id)
-            {
-                let message = "This profile is not in the document, and so would be removed.";
-                return Err(ServiceError::invalid("/active", message));
-            }
-            let reference = references::stored(&toolset)
-                .ok_or_else(|| ServiceError::invalid("/active", "Use the name of a toolset."))?;
-            name = references::shown(snapshot, &reference);
-            reference
+    let reference = if let Some(id) = ids.get(&fold_name(&name)) {
+        stored(id)
+    } else {
+        let toolset = Toolset::named(snapshot, &name)
+            .map_err(|error| ServiceError::Request { error, pointer: "/active" })?;
+        if let Toolset::Profile(id) = &toolset
+            && gone.iter().any(|profile| profile.id == *id)
+        {
+            let message = "This profile is not in the document, and so would be removed.";
+            return Err(ServiceError::invalid("/active", message));
         }
+        let reference = references::stored(&toolset)
+            .ok_or_else(|| ServiceError::invalid("/active", "Use the name of a toolset."))?;
+        name = references::shown(snapshot, &reference);
+        reference
     };
     let before = active(unit).await?;
     let changes = before.reference != reference;

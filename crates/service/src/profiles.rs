@@ -127,9 +127,9 @@ impl Service {
         only: Option<&str>,
     ) -> Result<Viewer<'a>, ServiceError> {
         let mut unit = self.store().read().await?;
-        let users = unit.list_users().await?;
+        let owners = unit.list_users().await?.into_iter().map(|user| (user.id, user.username)).collect();
         let uses = all_uses(&mut *unit, only.map(stored).as_deref()).await?;
-        Ok(Viewer { actor, owners: users.into_iter().map(|user| (user.id, user.username)).collect(), uses })
+        Ok(Viewer { actor, owners, uses })
     }
 
     /// One page of all profiles: `default` first, then by name. The cursor is the name of the last one of the page

@@ -10,6 +10,7 @@ pub(crate) mod conversations;
 pub(crate) mod profiles;
 pub(crate) mod samples;
 pub(crate) mod sessions;
+pub(crate) mod settings;
 pub(crate) mod setup_tokens;
 pub(crate) mod tool_states;
 pub(crate) mod transactions;
@@ -62,6 +63,10 @@ macro_rules! stamp {
             audit: {
                 entries_are_paged_newest_first,
             }
+            settings: {
+                the_active_toolset_is_one_and_changes,
+                each_user_starts_with_their_own,
+            },
             conversations: {
                 conversations_are_kept_as_they_were_given,
                 conversations_are_paged_newest_first,
