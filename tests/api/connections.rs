@@ -62,6 +62,7 @@ async fn the_set_up_link_works_when_the_server_listens_on_all_addresses() {
         public_url: None,
         trusted_proxies: Vec::new(),
         web_allowed_hosts: Vec::new(),
+        console: toolshelf_server::ModelLimits::default(),
     };
     let server = toolshelf_server::start(config, Environment::system()).await.unwrap();
     let link: url::Url = server.setup_link().unwrap().parse().unwrap();

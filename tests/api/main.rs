@@ -23,6 +23,7 @@ mod pages;
 mod profiles;
 mod race;
 mod routing;
+mod runs;
 mod secrets;
 mod setup;
 mod standing;

@@ -30,6 +30,8 @@ pub struct AppOptions {
     pub public_url: Option<String>,
     /// Hosts that `web_fetch` may reach although their address is private.
     pub web_allowed_hosts: Vec<String>,
+    /// The limits of the console.
+    pub console: toolshelf_server::ModelLimits,
 }
 
 /// A real server in this process, with a data folder of its own and a clock that a test can move.
@@ -74,6 +76,7 @@ impl TestApp {
             public_url: options.public_url.as_ref().map(|url| url.parse().expect("a URL")),
             trusted_proxies: vec![IpAddr::V4(Ipv4Addr::LOCALHOST)],
             web_allowed_hosts: options.web_allowed_hosts.clone(),
+            console: options.console,
         };
         let environment = Environment { clock: Arc::clone(&clock) as _, random: Arc::new(SystemRandom) };
         let server = toolshelf_server::start(config, environment).await.expect("the server starts");

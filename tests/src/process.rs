@@ -20,6 +20,8 @@ pub struct ProcessOptions {
     pub log: Option<&'static str>,
     /// How many files it may open, as in `ulimit -n`.
     pub files: Option<u32>,
+    /// `web.allowed_hosts`, as TOML.
+    pub web_allowed_hosts: Option<&'static str>,
 }
 
 /// The real program, listening. It is killed when this is dropped.
@@ -56,6 +58,9 @@ impl Process {
         command.arg("serve").args(["--listen", "127.0.0.1:0", "--data"]).arg(data);
         if let Some(log) = options.log {
             command.env("TOOLSHELF_LOG", log);
+        }
+        if let Some(hosts) = options.web_allowed_hosts {
+            command.env("TOOLSHELF__WEB__ALLOWED_HOSTS", hosts);
         }
         let mut child = command.spawn().expect("the program starts");
         let stdout = child.stdout.take().expect("stdout is piped");

@@ -6,11 +6,12 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Which of our crates each of our crates may use, beside the testkit and the tools of development.
-const MAY_USE: [(&str, &[&str]); 9] = [
+const MAY_USE: [(&str, &[&str]); 10] = [
     ("toolshelf-core", &[]),
     ("toolshelf-api", &["toolshelf-core"]),
     ("toolshelf-runtime", &["toolshelf-core"]),
     ("toolshelf-functions", &["toolshelf-core", "toolshelf-runtime"]),
+    ("toolshelf-providers", &["toolshelf-core", "toolshelf-runtime"]),
     ("toolshelf-store", &["toolshelf-core", "toolshelf-runtime"]),
     ("toolshelf-service", &["toolshelf-core", "toolshelf-api", "toolshelf-runtime"]),
     (
@@ -20,6 +21,7 @@ const MAY_USE: [(&str, &[&str]); 9] = [
             "toolshelf-api",
             "toolshelf-runtime",
             "toolshelf-functions",
+            "toolshelf-providers",
             "toolshelf-store",
             "toolshelf-service",
         ],

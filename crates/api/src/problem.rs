@@ -5,6 +5,8 @@ use serde_json::Value;
 
 use toolshelf_core::Verdict;
 
+use crate::resolve::OverLimit;
+
 /// The body of every refused request: `application/problem+json` (RFC 9457).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -35,6 +37,9 @@ pub struct Problem {
     /// Why the tool cannot be called, when a call is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
+    /// What exceeds the model's limits, when a message would carry too many tools.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over_limit: Option<OverLimit>,
 }
 
 /// What is wrong with one field.

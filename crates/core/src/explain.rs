@@ -48,7 +48,8 @@ pub fn sentence(verdict: &Verdict) -> String {
     cause_sentence(verdict.code, verdict.by.as_ref(), verdict.reason.as_deref())
 }
 
-fn cause_sentence(code: Code, by: Option<&By>, reason: Option<&str>) -> String {
+/// The same for one cause of a verdict.
+pub fn cause_sentence(code: Code, by: Option<&By>, reason: Option<&str>) -> String {
     let (by_kind, by) = (by.map(|by| by.kind), by.map_or("", |by| by.name.as_ref()));
     let reason = reason.filter(|reason| !reason.is_empty());
     let with_reason = |text: String| match reason {

@@ -7,6 +7,7 @@ mod accounts;
 mod audit;
 mod conversations;
 mod profiles;
+mod runs;
 mod settings;
 mod tool_states;
 
@@ -18,6 +19,7 @@ pub use conversations::{
     ConversationRow, ConversationUse, Conversations, FallbackOrigin, TodoRow, TodoStatus, Todos,
 };
 pub use profiles::{ProfileRow, ProfileVersionRow, Profiles, RetiredNameRow};
+pub use runs::{MessageRole, MessageRow, NodeKind, RunNodeRow, RunRow, RunState, Runs};
 pub use settings::{ActiveRow, Settings};
 pub use tool_states::{ToolStateRow, ToolStates};
 
@@ -53,6 +55,7 @@ pub trait UnitOfWork:
     + Audit
     + Conversations
     + Profiles
+    + Runs
     + Sessions
     + Settings
     + SetupTokens

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use toml::Value;
+use toolshelf_core::ModelLimits;
 use url::Url;
 
 use crate::cli::ServeArgs;
@@ -22,6 +23,8 @@ pub struct Config {
     pub trusted_proxies: Vec<IpAddr>,
     /// Hosts that `web_fetch` may reach although their address is private.
     pub web_allowed_hosts: Vec<String>,
+    /// The limits of the model that the console stands for.
+    pub console: ModelLimits,
 }
 
 /// Says what is wrong with the configuration and where.
@@ -44,6 +47,7 @@ impl ConfigError {
 struct File {
     server: ServerSection,
     web: WebSection,
+    models: ModelsSection,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -59,6 +63,19 @@ struct ServerSection {
 #[serde(default, deny_unknown_fields)]
 struct WebSection {
     allowed_hosts: Vec<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct ModelsSection {
+    console: ModelSection,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct ModelSection {
+    max_tools: Option<u32>,
+    context_window: Option<u32>,
 }
 
 const DEFAULT_FILE: &str = "toolshelf.toml";
@@ -116,6 +133,10 @@ impl Config {
             public_url,
             trusted_proxies: file.server.trusted_proxies,
             web_allowed_hosts: file.web.allowed_hosts,
+            console: ModelLimits {
+                max_tools: file.models.console.max_tools,
+                context_window: file.models.console.context_window,
+            },
         })
     }
 }
@@ -140,7 +161,7 @@ fn parse_public_url(text: &str) -> Result<Url, ConfigError> {
 /// Lays `SECTION__KEY=value` over the file. A value that reads as TOML is taken as such, and as text otherwise.
 fn overlay(table: &mut toml::Table, path: &str, text: &str) -> Result<(), String> {
     let path = path.to_lowercase();
-    let Some((section, key)) = path.split_once("__") else {
+    let Some((sections, key)) = path.rsplit_once("__") else {
         return Err(format!("write {PREFIX}SECTION__KEY, such as {PREFIX}SERVER__PUBLIC_URL"));
     };
     let value = format!("value = {text}")
@@ -149,9 +170,12 @@ fn overlay(table: &mut toml::Table, path: &str, text: &str) -> Result<(), String
         .and_then(|mut parsed| parsed.remove("value"))
         .filter(|value| !matches!(value, Value::Datetime(_)))
         .unwrap_or_else(|| Value::String(text.to_owned()));
-    let section = table.entry(section).or_insert_with(|| Value::Table(toml::Table::new()));
-    let section = section.as_table_mut().ok_or("the file gives this section a single value")?;
-    section.insert(key.to_owned(), value);
+    let mut table = table;
+    for section in sections.split("__") {
+        let section = table.entry(section).or_insert_with(|| Value::Table(toml::Table::new()));
+        table = section.as_table_mut().ok_or("the file gives this section a single value")?;
+    }
+    table.insert(key.to_owned(), value);
     Ok(())
 }
 
@@ -163,6 +187,19 @@ mod tests {
     fn load(text: &str, environment: &[(&str, &str)], args: &ServeArgs) -> Result<Config, String> {
         let environment = environment.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
         Config::from_parts("toolshelf.toml", text, environment, args).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn limits_of_models_come_from_file_and_environment() {
+        let environment = [("TOOLSHELF__MODELS__CONSOLE__CONTEXT_WINDOW", "8000")];
+        let file = "[models.console]\nmax_tools = 128\n";
+        let limits = load(file, &environment, &ServeArgs::default()).unwrap().console;
+        assert_eq!((limits.max_tools, limits.context_window), (Some(128), Some(8_000)));
+        for file in
+            ["[models.gpt]\nmax_tools = 1", "[models.console]\ntools = 1", "[models.console]\nmax_tools = -1"]
+        {
+            assert!(load(file, &[], &ServeArgs::default()).is_err(), "{file}");
+        }
     }
 
     #[test]

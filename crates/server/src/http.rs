@@ -19,6 +19,7 @@ mod problem;
 mod profiles;
 mod resolve;
 mod routes;
+mod runs;
 mod starts;
 mod tools;
 mod users;
@@ -83,6 +84,12 @@ fn api() -> OpenApiRouter<AppState> {
                 conversations::update_conversation,
                 conversations::delete_conversation
             ))
+            .routes(routes!(runs::create_turn))
+            .routes(routes!(runs::list_messages))
+            .routes(routes!(runs::get_run))
+            .routes(routes!(runs::listen_to_run))
+            .routes(routes!(runs::cancel_run))
+            .routes(routes!(runs::list_models))
             .routes(routes!(events::listen))
             .routes(routes!(audit::list_audit)),
     )

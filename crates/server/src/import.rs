@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
 use toolshelf_api::{FunctionsMeta, ImportedFunctions};
+use toolshelf_core::ModelLimits;
 use toolshelf_runtime::Environment;
 use toolshelf_service::{Service, ServiceError};
 
@@ -61,7 +62,8 @@ pub(crate) async fn import(path: &Path, data: &Path, replace: bool) -> anyhow::R
          that lies in a new data folder",
         data.display()
     );
-    let Opened { service, store, .. } = open(data, &[], Environment::system()).await?;
+    let Opened { service, store, .. } =
+        open(data, &[], ModelLimits::default(), Environment::system()).await?;
     let imported = service.import_functions(document, replace).await.map_err(|error| refused(path, error));
     drop(service);
     Arc::clone(&store).close().await;

@@ -18,3 +18,4 @@ pub use config::{Config, ConfigError};
 pub use http::{ROUTES, Route, openapi, router};
 pub use serve::{Server, start};
 pub use state::AppState;
+pub use toolshelf_core::ModelLimits;

@@ -9,9 +9,11 @@ use anyhow::{Context as _, anyhow};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use toolshelf_core::ModelLimits;
 use toolshelf_functions::{Builtins, WebClient, WebConfig, Workspaces};
+use toolshelf_providers::Console;
 use toolshelf_runtime::store::Store;
-use toolshelf_runtime::{Environment, Registry};
+use toolshelf_runtime::{Environment, Model, Registry};
 use toolshelf_service::Service;
 use toolshelf_store::SqliteStore;
 use tracing_subscriber::EnvFilter;
@@ -52,6 +54,7 @@ pub(crate) struct Opened {
 pub(crate) async fn open(
     data: &Path,
     web_allowed_hosts: &[String],
+    console: ModelLimits,
     environment: Environment,
 ) -> anyhow::Result<Opened> {
     let store = Arc::new(SqliteStore::open(&data.join("toolshelf.db")).await?);
@@ -67,7 +70,9 @@ pub(crate) async fn open(
             let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
             anyhow!("the functions cannot be registered: {}", errors.join("; "))
         })?;
-    let service = Service::new(Arc::clone(&store) as Arc<dyn Store>, Arc::new(registry), environment).await?;
+    let models: Vec<Arc<dyn Model>> = vec![Arc::new(Console::new(console))];
+    let service =
+        Service::new(Arc::clone(&store) as Arc<dyn Store>, Arc::new(registry), models, environment).await?;
     Ok(Opened { service, store, workspaces })
 }
 
@@ -75,7 +80,7 @@ pub(crate) async fn open(
 pub async fn start(config: Config, environment: Environment) -> anyhow::Result<Server> {
     let data = open_data_folder(&config.data)?;
     let Opened { service, store, workspaces } =
-        open(&data, &config.web_allowed_hosts, environment.clone()).await?;
+        open(&data, &config.web_allowed_hosts, config.console, environment.clone()).await?;
     crate::import::at_first_start(&service, &data).await?;
     let listener = TcpListener::bind(config.listen)
         .await
@@ -111,12 +116,14 @@ impl Server {
     pub async fn run(self) -> anyhow::Result<()> {
         let stopping = self.state.stopping.clone();
         let tasks = TaskTracker::new();
-        tasks.spawn(keep_house(self.state.service.clone(), stopping.clone()));
+        let service = self.state.service.clone();
+        tasks.spawn(keep_house(service.clone(), stopping.clone()));
         let limits = Limits::of_this_process();
         crate::accept::serve(self.listener, crate::http::router(self.state), limits, stopping.clone()).await;
         stopping.cancel();
         tasks.close();
         tasks.wait().await;
+        service.stop_runs().await;
         self.store.close().await;
         Ok(())
     }
@@ -174,8 +181,13 @@ pub(crate) async fn reset_password(username: &str, data: &Path) -> anyhow::Resul
     );
     let store = Arc::new(SqliteStore::open(&file).await?);
     let registry = Registry::builder().build().map_err(|_| anyhow!("an empty registry cannot be built"))?;
-    let service =
-        Service::new(Arc::clone(&store) as Arc<dyn Store>, Arc::new(registry), Environment::system()).await?;
+    let service = Service::new(
+        Arc::clone(&store) as Arc<dyn Store>,
+        Arc::new(registry),
+        Vec::new(),
+        Environment::system(),
+    )
+    .await?;
     let password = service.reset_password(username).await?;
     store.close().await;
     Ok(password)
@@ -308,6 +320,7 @@ mod tests {
                 public_url: public_url.map(|url: &str| url.parse().unwrap()),
                 trusted_proxies: vec![],
                 web_allowed_hosts: vec![],
+                console: super::ModelLimits::default(),
             };
             let warnings = warnings(&config);
             assert_eq!(warnings.len(), told.len(), "{listen} {public_url:?}: {warnings:?}");

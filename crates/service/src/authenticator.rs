@@ -65,6 +65,14 @@ impl Actor {
         }
     }
 
+    /// Whether the actor may call tools: a person may, a key needs the scope.
+    pub(crate) fn may_call(&self) -> bool {
+        match &self.proof {
+            Proof::Session(_) => true,
+            Proof::Key(scopes) => scopes.contains(&KeyScope::Call),
+        }
+    }
+
     /// The answer to `GET /me`.
     pub fn me(&self) -> Me {
         let identity = self.caller.identity();

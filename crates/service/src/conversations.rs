@@ -10,6 +10,7 @@ use crate::Service;
 use crate::account_rules::Fields;
 use crate::authenticator::Actor;
 use crate::error::ServiceError;
+use crate::live_run::StopReason;
 use crate::models::DEFAULT_MODEL;
 use crate::references;
 use crate::starts::{chosen, starting};
@@ -192,6 +193,9 @@ impl Service {
         find_own(&mut *unit, actor, id, expected_revision, &snapshot).await?;
         unit.delete_conversation(id).await?;
         unit.commit().await?;
+        for live in self.runs().all().iter().filter(|live| live.conversation_id == id) {
+            live.stop(StopReason::Cancelled);
+        }
         Ok(())
     }
 

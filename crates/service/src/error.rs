@@ -1,10 +1,10 @@
 //! Why a use case did not do as asked. No web words; the server translates.
 
 use serde_json::Value;
-use toolshelf_api::FieldError;
+use toolshelf_api::{FieldError, OverLimit};
 use toolshelf_core::RequestError;
 use toolshelf_runtime::store::StoreError;
-use toolshelf_runtime::{CallRefused, Unready};
+use toolshelf_runtime::{CallRefused, Unready, thousands};
 
 use crate::access::Denied;
 
@@ -58,6 +58,9 @@ pub enum ServiceError {
     /// A profile had this name and was deleted.
     #[error("The profile {0:?} was deleted.")]
     Retired(String),
+    /// What would be sent is more than the model takes.
+    #[error("{}", too_many(.0))]
+    TooManyTools(OverLimit),
     /// A call did not run.
     #[error("the call was refused: {}", .0.code())]
     Call(CallRefused),
@@ -94,4 +97,16 @@ impl ServiceError {
 
 fn detail_of(errors: &[FieldError]) -> String {
     errors.first().map_or_else(|| "The request is not valid.".to_owned(), |error| error.message.clone())
+}
+
+fn too_many(over: &OverLimit) -> String {
+    let heaviest: Vec<String> =
+        over.heaviest.iter().map(|heavy| format!("{} ({} tools)", heavy.service, heavy.tools)).collect();
+    let (count, limit) = (thousands(over.count), thousands(over.limit));
+    let what = if over.kind == "max_tools" {
+        format!("{count} tools would be sent, and this model takes {limit}")
+    } else {
+        format!("The tools alone are about {count} tokens, and this model takes {limit}")
+    };
+    format!("{what}. Choose a smaller profile; the most come from {}.", heaviest.join(", "))
 }

@@ -11,7 +11,7 @@ use toolshelf_api::Event;
 const HISTORY: usize = 256;
 
 /// The place of an event in the sequence of one run of the server. Written `epoch.seq`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EventId {
     epoch: i64,
     sequence: u64,
@@ -47,8 +47,10 @@ pub struct Events {
 }
 
 struct State {
-    /// The place of the last event.
+    /// The place of the last event, of runs too: they share one sequence.
     sequence: u64,
+    /// The place of the last event that is no longer kept.
+    forgotten: u64,
     history: VecDeque<Arc<Numbered>>,
     sender: broadcast::Sender<Arc<Numbered>>,
 }
@@ -69,7 +71,10 @@ impl Events {
     /// No events yet. The epoch tells runs of the server apart.
     pub(crate) fn new(epoch: i64) -> Self {
         let (sender, _) = broadcast::channel(HISTORY);
-        Self { epoch, state: Mutex::new(State { sequence: 0, history: VecDeque::new(), sender }) }
+        Self {
+            epoch,
+            state: Mutex::new(State { sequence: 0, forgotten: 0, history: VecDeque::new(), sender }),
+        }
     }
 
     /// Tells all listeners.
@@ -78,12 +83,21 @@ impl Events {
         state.sequence += 1;
         let numbered =
             Arc::new(Numbered { id: EventId { epoch: self.epoch, sequence: state.sequence }, event });
-        if state.history.len() == HISTORY {
-            state.history.pop_front();
+        if state.history.len() == HISTORY
+            && let Some(oldest) = state.history.pop_front()
+        {
+            state.forgotten = oldest.id.sequence;
         }
         state.history.push_back(Arc::clone(&numbered));
         // Nobody listening is no error.
         let _ = state.sender.send(numbered);
+    }
+
+    /// The next place of the sequence, for an event that is told elsewhere.
+    pub(crate) fn take_place(&self) -> EventId {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.sequence += 1;
+        EventId { epoch: self.epoch, sequence: state.sequence }
     }
 
     /// Starts to listen, after the last event that the listener saw.
@@ -94,9 +108,8 @@ impl Events {
         let Some(seen) = last_seen else {
             return Subscription { missed: Vec::new(), resync: false, at, coming };
         };
-        let oldest_kept = state.sequence - state.history.len() as u64;
         let resync =
-            seen.epoch != self.epoch || seen.sequence < oldest_kept || seen.sequence > state.sequence;
+            seen.epoch != self.epoch || seen.sequence < state.forgotten || seen.sequence > state.sequence;
         let missed = if resync {
             Vec::new()
         } else {

@@ -13,6 +13,7 @@ mod error;
 mod events;
 mod functions_meta;
 mod limits;
+mod live_run;
 mod models;
 mod paging;
 mod passwords;
@@ -20,6 +21,8 @@ mod profile_edits;
 mod profiles;
 mod references;
 mod requests;
+mod run_shapes;
+mod runs;
 mod secrets;
 mod sessions;
 mod setup;
@@ -27,20 +30,23 @@ mod standing;
 mod starts;
 mod times;
 mod tools;
+mod turns;
 mod users;
 mod writer;
 
 use std::sync::Arc;
 
+use tokio_util::task::TaskTracker;
 use toolshelf_core::{Availability, ToolIndex};
 use toolshelf_runtime::store::Store;
-use toolshelf_runtime::{Environment, Registry};
+use toolshelf_runtime::{Environment, Model, Registry};
 
 pub use access::{Access, Denied, Standing};
 pub use authenticator::{Actor, SessionProof};
 pub use error::ServiceError;
 pub use events::{EventId, Events, Numbered, Subscription};
 pub use functions_meta::CheckedFunctions;
+pub use live_run::{NumberedRun, RunSubscription};
 pub use requests::Asked;
 pub use sessions::SignedIn;
 pub use times::rfc3339;
@@ -59,6 +65,10 @@ struct Inner {
     store: Arc<dyn Store>,
     environment: Environment,
     registry: Arc<Registry>,
+    models: Vec<Arc<dyn Model>>,
+    runs: runs::LiveRuns,
+    /// The tasks of runs, so that the end of the server waits for theirs.
+    tasks: TaskTracker,
     /// Held from BEGIN to swap, so that swaps are in commit order.
     writer: tokio::sync::Mutex<()>,
     events: Events,
@@ -75,6 +85,7 @@ impl Service {
     pub async fn new(
         store: Arc<dyn Store>,
         registry: Arc<Registry>,
+        models: Vec<Arc<dyn Model>>,
         environment: Environment,
     ) -> Result<Self, ServiceError> {
         let mut unit = store.read().await?;
@@ -85,6 +96,10 @@ impl Service {
         let revision = unit.snapshot_revision().await?;
         drop(unit);
         snapshot = profiles::load(&*store, snapshot, environment.now()).await?;
+        // Nothing can be going on yet, so what seems to was cut off.
+        let mut unit = store.begin().await?;
+        unit.interrupt_runs(environment.now()).await?;
+        unit.commit().await?;
         registry.snapshot().swap(snapshot.at_revision(revision));
         let inner = Inner {
             events: Events::new(environment.now().timestamp_micros()),
@@ -93,9 +108,12 @@ impl Service {
             accounts_changed: tokio::sync::watch::Sender::new(0),
             waiting_import: std::sync::Mutex::new(None),
             writer: tokio::sync::Mutex::new(()),
+            runs: runs::LiveRuns::default(),
+            tasks: TaskTracker::new(),
             store,
             environment,
             registry,
+            models,
         };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -155,6 +173,10 @@ impl Service {
         unit.delete_sessions_expired_at(self.now()).await?;
         unit.commit().await?;
         Ok(())
+    }
+
+    fn runs(&self) -> &runs::LiveRuns {
+        &self.inner.runs
     }
 
     fn store(&self) -> &dyn Store {

@@ -265,18 +265,23 @@ fn shape(resolution: Resolution) -> Resolved {
             deferred: resolution.tokens.deferred,
             method: TOKEN_METHOD.to_owned(),
         },
-        over_limit: resolution.over_limit.map(|over| OverLimit {
-            kind: match over.kind {
-                LimitKind::MaxTools => "max_tools".to_owned(),
-                LimitKind::ContextWindow => "context_window".to_owned(),
-            },
-            count: over.count.into(),
-            limit: over.limit.into(),
-            heaviest: over
-                .heaviest
-                .into_iter()
-                .map(|(service, tools, tokens)| HeavySource { service, tools: tools.into(), tokens })
-                .collect(),
-        }),
+        over_limit: resolution.over_limit.map(over_limit),
+    }
+}
+
+/// What exceeds a model's limits, as the API shows it.
+pub(crate) fn over_limit(over: toolshelf_core::OverLimit) -> OverLimit {
+    OverLimit {
+        kind: match over.kind {
+            LimitKind::MaxTools => "max_tools".to_owned(),
+            LimitKind::ContextWindow => "context_window".to_owned(),
+        },
+        count: over.count.into(),
+        limit: over.limit.into(),
+        heaviest: over
+            .heaviest
+            .into_iter()
+            .map(|(service, tools, tokens)| HeavySource { service, tools: tools.into(), tokens })
+            .collect(),
     }
 }

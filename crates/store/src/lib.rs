@@ -15,6 +15,7 @@ mod conversations;
 mod files;
 mod open;
 mod profiles;
+mod runs;
 mod sessions;
 mod settings;
 mod setup_tokens;

@@ -124,6 +124,12 @@ impl From<ServiceError> for ApiError {
             ServiceError::Retired(name) => {
                 Self::new(StatusCode::GONE, "retired", format!("The profile {name:?} was deleted."))
             }
+            ServiceError::TooManyTools(over) => {
+                let detail = ServiceError::TooManyTools(over.clone()).to_string();
+                let mut error = Self::new(StatusCode::UNPROCESSABLE_ENTITY, "too_many_tools", detail);
+                error.problem.over_limit = Some(over);
+                error
+            }
             ServiceError::Call(refused) => from_refused(refused),
             ServiceError::RateLimited { retry_after_seconds } => Self {
                 retry_after_seconds: Some(retry_after_seconds),

@@ -73,6 +73,13 @@ pub const ROUTES: &[Route] = &[
     route("GET", "/api/v1/conversations/{id}", Access::Scope(Read)),
     route("PATCH", "/api/v1/conversations/{id}", Access::Scope(Curate)),
     route("DELETE", "/api/v1/conversations/{id}", Access::Scope(Curate)),
+    // A key needs the scope call too, which the turn itself asks for.
+    route("POST", "/api/v1/conversations/{id}/turns", Access::Scope(Curate)),
+    route("GET", "/api/v1/conversations/{id}/messages", Access::Scope(Read)),
+    route("GET", "/api/v1/runs/{id}", Access::Scope(Read)),
+    route("GET", "/api/v1/runs/{id}/events", Access::Scope(Read)),
+    route("POST", "/api/v1/runs/{id}/cancel", Access::Scope(Curate)),
+    route("GET", "/api/v1/models", Access::Scope(Read)),
     route("GET", "/api/v1/events", Access::Scope(Read)),
     route("GET", "/api/v1/audit", Access::Admin),
     route("GET", "/", Access::Public),

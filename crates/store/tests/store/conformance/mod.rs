@@ -66,7 +66,7 @@ macro_rules! stamp {
             settings: {
                 the_active_toolset_is_one_and_changes,
                 each_user_starts_with_their_own,
-            },
+            }
             conversations: {
                 conversations_are_kept_as_they_were_given,
                 conversations_are_paged_newest_first,

@@ -1,0 +1,165 @@
+//! Saying something in a conversation, and the run that answers.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::IntoResponse;
+use axum::response::sse::{Event as SseEvent, KeepAlive, Sse};
+use futures_util::Stream;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use toolshelf_api::{CreateTurn, Message, Model, Page, Problem, Run, RunEvent, StartedRun};
+use toolshelf_service::{Actor, EventId, NumberedRun, RunSubscription};
+
+use super::paging::PageParams;
+use super::{ApiError, Body, Params, SignedInUser};
+use crate::state::AppState;
+
+/// How often a stream shows that it lives, and asks whether its listener's time is over.
+const CHECK_EVERY: Duration = Duration::from_secs(10);
+
+/// The models that can answer.
+#[utoipa::path(get, path = "/models", tag = "conversations", responses((status = 200, body = Page<Model>)))]
+pub(crate) async fn list_models(State(state): State<AppState>) -> Json<Page<Model>> {
+    Json(state.service.list_models())
+}
+
+/// Says something in one of the caller's conversations. The run that answers goes on by itself; an API key needs the
+/// scope `call` too.
+#[utoipa::path(post, path = "/conversations/{id}/turns", tag = "conversations", params(("id" = String, Path)), responses(
+    (status = 202, body = StartedRun), (status = 404, body = Problem), (status = 409, body = Problem),
+    (status = 410, body = Problem), (status = 422, body = Problem)
+))]
+pub(crate) async fn create_turn(
+    State(state): State<AppState>,
+    SignedInUser(actor): SignedInUser,
+    Path(id): Path<String>,
+    Body(turn): Body<CreateTurn>,
+) -> Result<impl IntoResponse, ApiError> {
+    Ok((StatusCode::ACCEPTED, Json(state.service.create_turn(&actor, &id, turn).await?)))
+}
+
+/// What was said in one of the caller's conversations, newest first.
+#[utoipa::path(get, path = "/conversations/{id}/messages", tag = "conversations", params(("id" = String, Path), PageParams), responses(
+    (status = 200, body = Page<Message>), (status = 404, body = Problem), (status = 422, body = Problem)
+))]
+pub(crate) async fn list_messages(
+    State(state): State<AppState>,
+    SignedInUser(actor): SignedInUser,
+    Path(id): Path<String>,
+    Params(params): Params<PageParams>,
+) -> Result<Json<Page<Message>>, ApiError> {
+    let limit = params.limit()?;
+    Ok(Json(state.service.list_messages(&actor, &id, params.cursor.as_deref(), limit).await?))
+}
+
+/// One of the caller's runs.
+#[utoipa::path(get, path = "/runs/{id}", tag = "runs", params(("id" = String, Path)), responses(
+    (status = 200, body = Run), (status = 404, body = Problem)
+))]
+pub(crate) async fn get_run(
+    State(state): State<AppState>,
+    SignedInUser(actor): SignedInUser,
+    Path(id): Path<String>,
+) -> Result<Json<Run>, ApiError> {
+    Ok(Json(state.service.get_run(&actor, &id).await?))
+}
+
+/// Stops a run; the answer comes when it has stopped. One that is over stays as it is.
+#[utoipa::path(post, path = "/runs/{id}/cancel", tag = "runs", params(("id" = String, Path)), responses(
+    (status = 200, body = Run), (status = 404, body = Problem)
+))]
+pub(crate) async fn cancel_run(
+    State(state): State<AppState>,
+    SignedInUser(actor): SignedInUser,
+    Path(id): Path<String>,
+) -> Result<Json<Run>, ApiError> {
+    Ok(Json(state.service.cancel_run(&actor, &id).await?))
+}
+
+/// What happens in a run. It begins with `resync`, the whole run; with `Last-Event-ID` it goes on where it stopped, or
+/// says `resync` when events were lost. After `finished` it ends.
+#[utoipa::path(get, path = "/runs/{id}/events", tag = "runs", params(("id" = String, Path)), responses(
+    (status = 200, content_type = "text/event-stream", body = RunEvent), (status = 404, body = Problem)
+))]
+pub(crate) async fn listen_to_run(
+    State(state): State<AppState>,
+    SignedInUser(actor): SignedInUser,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Result<Sse<impl Stream<Item = Result<SseEvent, Infallible>>>, ApiError> {
+    let last_heard =
+        headers.get("last-event-id").and_then(|value| value.to_str().ok()?.parse::<EventId>().ok());
+    let subscription = state.service.listen_to_run(&actor, &id, last_heard).await?;
+    // A bounded queue: a listener that does not read holds up only its own stream.
+    let (sender, receiver) = mpsc::channel(16);
+    tokio::spawn(tell(state, actor, id, subscription, sender));
+    Ok(Sse::new(ReceiverStream::new(receiver)).keep_alive(KeepAlive::new().interval(CHECK_EVERY)))
+}
+
+/// Tells a listener until the run is over, the listener is gone, or may not listen any more.
+async fn tell(
+    state: AppState,
+    actor: Actor,
+    id: String,
+    mut subscription: RunSubscription,
+    sender: mpsc::Sender<Result<SseEvent, Infallible>>,
+) {
+    loop {
+        for event in std::mem::take(&mut subscription.first) {
+            if send(&sender, &event).await.is_err() {
+                return;
+            }
+        }
+        let Some(coming) = &mut subscription.coming else { return };
+        let mut ended = std::pin::pin!(state.service.ended(&actor));
+        let mut check = tokio::time::interval(CHECK_EVERY);
+        let lagged = loop {
+            let event = tokio::select! {
+                biased;
+                () = state.stopping.cancelled() => return,
+                () = sender.closed() => return,
+                _ = &mut ended => return,
+                _ = check.tick() => {
+                    // Asks anew, because an end by time is announced by nobody.
+                    ended.set(state.service.ended(&actor));
+                    continue;
+                }
+                event = coming.recv() => event,
+            };
+            match event {
+                Ok(event) => {
+                    let is_last = matches!(event.event, RunEvent::Finished { .. });
+                    if send(&sender, &event).await.is_err() || is_last {
+                        return;
+                    }
+                }
+                Err(RecvError::Lagged(_)) => break true,
+                Err(RecvError::Closed) => break false,
+            }
+        };
+        if !lagged {
+            return;
+        }
+        match state.service.listen_to_run(&actor, &id, None).await {
+            Ok(again) => subscription = again,
+            Err(_) => return,
+        }
+    }
+}
+
+async fn send(sender: &mpsc::Sender<Result<SseEvent, Infallible>>, event: &NumberedRun) -> Result<(), ()> {
+    let name = match &event.event {
+        RunEvent::Resync { .. } => "resync",
+        RunEvent::Node { .. } => "node",
+        RunEvent::Delta { .. } => "delta",
+        RunEvent::Finished { .. } => "finished",
+    };
+    let event =
+        SseEvent::default().event(name).id(event.id.to_string()).json_data(&event.event).map_err(|_| ())?;
+    sender.send(Ok(event)).await.map_err(|_| ())
+}
