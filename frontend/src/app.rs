@@ -8,7 +8,7 @@ use toolshelf_frontend::model::route::Route;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement, KeyboardEvent};
 
-use crate::components::{DisableDialog, KeysDialog, Nav, ToastList, focus_by_id};
+use crate::components::{DisableDialog, KeysDialog, Nav, ProfileDialog, ToastList, focus_by_id};
 use crate::pages::{FunctionsPage, UnknownPage};
 use crate::state::App;
 
@@ -43,7 +43,10 @@ fn Shell(boot: Boot, icons: String) -> impl IntoView {
     Effect::new(move |_| {
         let title = match app.route.get() {
             Route::Functions { tool: Some(name) } => format!("{name} · Toolshelf"),
-            Route::Functions { tool: None } => "Functions · Toolshelf".to_owned(),
+            Route::Functions { tool: None } => match app.profiles.open.get() {
+                Some(profile) => format!("{profile} · Toolshelf"),
+                None => "Functions · Toolshelf".to_owned(),
+            },
             Route::Unknown => "Not found · Toolshelf".to_owned(),
         };
         document().set_title(&title);
@@ -56,6 +59,7 @@ fn Shell(boot: Boot, icons: String) -> impl IntoView {
             {move || if known.get() { view! { <FunctionsPage help /> }.into_any() } else { view! { <UnknownPage /> }.into_any() }}
         </div>
         <DisableDialog />
+        <ProfileDialog />
         <KeysDialog open=help />
         <ToastList />
     }
@@ -86,7 +90,17 @@ fn listen_to_keys(app: App, help: RwSignal<bool>) {
             }
             return;
         }
-        if event.ctrl_key() || event.meta_key() || event.alt_key() || is_editing(&event) {
+        if is_editing(&event) {
+            return;
+        }
+        if (event.ctrl_key() || event.meta_key()) && event.key().eq_ignore_ascii_case("z") {
+            if app.profiles.open.with_untracked(Option::is_some) {
+                event.prevent_default();
+                if event.shift_key() { app.redo() } else { app.undo() }
+            }
+            return;
+        }
+        if event.ctrl_key() || event.meta_key() || event.alt_key() {
             return;
         }
         match event.key().as_str() {

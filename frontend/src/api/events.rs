@@ -31,6 +31,8 @@ pub(crate) enum Notice {
         /// The tool as it is now, if it is registered.
         tool: Option<Box<Tool>>,
     },
+    /// A profile was made, changed or deleted.
+    Profiles,
     /// The stream broke. `ended` means that the browser will not try again by itself.
     Broken {
         /// Whether the browser gave up.
@@ -57,10 +59,12 @@ impl Events {
             on_event(match message.type_().as_str() {
                 EventKind::HELLO => Notice::Hello { revision },
                 EventKind::TOOL_CHANGED => Notice::Changed { revision, tool },
+                EventKind::PROFILE_CHANGED => Notice::Profiles,
                 _ => Notice::Resync,
             });
         });
-        for kind in [EventKind::HELLO, EventKind::RESYNC, EventKind::TOOL_CHANGED] {
+        for kind in [EventKind::HELLO, EventKind::RESYNC, EventKind::TOOL_CHANGED, EventKind::PROFILE_CHANGED]
+        {
             source.add_event_listener_with_callback(kind, message.as_ref().unchecked_ref()).ok()?;
         }
         let broken = source.clone();

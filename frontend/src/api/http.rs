@@ -53,6 +53,11 @@ pub(crate) async fn send<T: DeserializeOwned>(path: &str, parts: Parts<'_>) -> R
     Ok(send_revised(path, parts).await?.0)
 }
 
+/// As [`send`], for an answer that has no body.
+pub(crate) async fn send_empty(path: &str, parts: Parts<'_>) -> Reply<()> {
+    exchange(path, parts).await.map(drop)
+}
+
 /// As [`send`], with the revision that the answer's `ETag` names.
 pub(crate) async fn send_revised<T: DeserializeOwned>(
     path: &str,

@@ -2,6 +2,7 @@
 
 mod events;
 mod http;
+mod profiles;
 mod tools;
 
 pub(crate) use events::{Events, Notice};

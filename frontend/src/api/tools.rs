@@ -37,7 +37,12 @@ impl Api {
         Self { csrf: me.csrf_token.as_deref().unwrap_or_default().into() }
     }
 
-    fn write<T: Serialize>(&self, method: &'static str, body: &T) -> Parts<'_> {
+    /// A write without a body.
+    pub(super) fn bare(&self, method: &'static str, revision: Option<u64>) -> Parts<'_> {
+        Parts { method, csrf: Some(&self.csrf), revision, ..Parts::default() }
+    }
+
+    pub(super) fn write<T: Serialize>(&self, method: &'static str, body: &T) -> Parts<'_> {
         // Shapes of the API have string keys only, which is all that could fail.
         let body = serde_json::to_string(body).unwrap_or_default();
         Parts { method, body: Some(body), csrf: Some(&self.csrf), ..Parts::default() }
@@ -66,9 +71,7 @@ impl Api {
 
     /// Enables a tool again, if it is still at this revision.
     pub(crate) async fn enable(&self, name: &str, revision: u64) -> Answer {
-        let parts =
-            Parts { method: "DELETE", csrf: Some(&self.csrf), revision: Some(revision), ..Parts::default() };
-        send(&format!("{}/disabled", tool_path(name)), parts).await
+        send(&format!("{}/disabled", tool_path(name)), self.bare("DELETE", Some(revision))).await
     }
 
     /// Calls a tool.

@@ -15,7 +15,7 @@ use crate::state::{changed_meanwhile, use_app};
 const REASON_MAX: usize = 500;
 
 /// Shows the browser's own dialog while `open` says so: it keeps the focus inside and gives it back.
-fn follow_open(dialog: NodeRef<Dialog>, open: impl Fn() -> bool + 'static) {
+pub(crate) fn follow_open(dialog: NodeRef<Dialog>, open: impl Fn() -> bool + 'static) {
     Effect::new(move |_| {
         let Some(dialog) = dialog.get() else { return };
         if open() && !dialog.open() {
@@ -121,13 +121,16 @@ fn DisableForm(tool: Arc<Tool>) -> impl IntoView {
 pub(crate) fn KeysDialog(open: RwSignal<bool>) -> impl IntoView {
     let dialog = NodeRef::<Dialog>::new();
     follow_open(dialog, move || open.get());
-    let keys: [(&[&str], &str); 9] = [
+    let keys: [(&[&str], &str); 12] = [
         (&["/"], "Filter the tools"),
         (&["↑", "↓"], "Move through the list"),
         (&["Home", "End"], "First and last tool"),
         (&["Enter"], "Open the tool"),
         (&["Tab"], "From a tool to its switch"),
-        (&["Space"], "Turn the switch"),
+        (&["Space"], "Turn the switch, or tick the tool in an open profile"),
+        (&["Ctrl", "Z"], "Undo the last change to a profile"),
+        (&["Ctrl", "⇧", "Z"], "Do it again"),
+        (&["Ctrl", "Click"], "Open in a new tab"),
         (&["Ctrl", "Enter"], "Run, while trying a tool"),
         (&["Esc"], "Clear the filter, or close what is open"),
         (&["?"], "Show this list"),

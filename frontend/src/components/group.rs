@@ -1,11 +1,12 @@
 //! A group of the list: a header that stays in view, and the rows that are.
 
 use leptos::prelude::*;
+use toolshelf_frontend::model::profile::Ticked;
 use toolshelf_frontend::model::text::thousands;
 use toolshelf_frontend::model::window::Slice;
 
-use super::{DrawnRow, Row};
-use crate::state::App;
+use super::{DrawnRow, Icon, Row};
+use crate::state::{App, use_app};
 
 /// A group that is in view, with its rows that are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +16,7 @@ pub(crate) struct DrawnGroup {
     title: String,
     kind: String,
     total: usize,
+    members: usize,
     shown: usize,
     height: u32,
     skipped: u32,
@@ -36,6 +38,7 @@ pub(crate) fn drawn_groups(app: &App, slices: &[Slice]) -> Vec<DrawnGroup> {
                     title: group.title.clone(),
                     kind: group.kind.clone(),
                     total: group.total,
+                    members: group.members,
                     shown: group.rows.len(),
                     height: slice.height,
                     skipped: slice.skipped,
@@ -82,16 +85,58 @@ pub(crate) fn GroupView(
         view! { <Row name=row.name position=position.into() size /> }
     };
     let heading_id = heading.clone();
+    let app = use_app();
     view! {
         <section class="group" aria-labelledby=heading_id style:height=move || now.with(|group| format!("{}px", group.height))>
             <header class="group-head">
                 <h2 id=heading>{title}<span class="group-kind">{format!(" · {kind}")}</span></h2>
                 <span class="group-figures num">{figures}<span class="visually-hidden">" tools"</span></span>
+                {move || app.profiles.open.with(Option::is_some).then(|| view! { <GroupTick now /> })}
             </header>
             <ul role="list" style:padding-top=move || now.with(|group| format!("{}px", group.skipped))>
                 <For each=move || now.with(|group| group.rows.clone()) key=|row| row.name.clone() children=row />
             </ul>
         </section>
+    }
+    .into_any()
+}
+
+/// How much of the group is in the open profile. It acts on the rows that are shown.
+#[component]
+fn GroupTick(now: Memo<DrawnGroup>) -> AnyView {
+    let app = use_app();
+    let ticked = move || now.with(|group| Ticked::of(group.members, group.total));
+    let locked = move || app.profiles.current().is_none_or(|profile| !profile.can_edit);
+    let label = move || {
+        now.with(|group| {
+            format!("{} of {} {} tools are in the profile", group.members, group.total, group.title)
+        })
+    };
+    let turn = move |_| {
+        let key = now.with_untracked(|group| group.key.clone());
+        let names: Vec<String> = app.view.with_untracked(|view| {
+            app.catalog.with_untracked(|catalog| {
+                let group = view.groups.iter().find(|group| group.key == key);
+                let places = group.map(|group| group.rows.as_slice()).unwrap_or_default();
+                places
+                    .iter()
+                    .filter_map(|place| catalog.tools().get(*place))
+                    .map(|tool| tool.name.clone())
+                    .collect()
+            })
+        });
+        let members = app.profiles.members().map(|members| members.tools).unwrap_or_default();
+        if names.iter().all(|name| members.contains(name)) {
+            app.remove_tools(names)
+        } else {
+            app.add_tools(names)
+        }
+    };
+    view! {
+        <span class="group-members num">{move || now.with(|group| format!("{} of {} in it", group.members, group.total))}</span>
+        <button class="tick" type="button" role="checkbox" aria-label=label aria-checked=move || ticked().aria() title="Acts on the tools shown" disabled=locked on:click=turn>
+            <Icon name="check" /><Icon name="dash" />
+        </button>
     }
     .into_any()
 }

@@ -50,6 +50,15 @@ pub(crate) fn move_by_key(app: App, event: &KeyboardEvent) {
     let Some(last) = names.len().checked_sub(1) else { return };
     let active = app.active.get_untracked();
     let now = names.iter().position(|name| Some(name) == active.as_ref()).unwrap_or(0);
+    let on_link = event_target::<web_sys::Element>(event).tag_name() == "A";
+    if event.key() == " " && on_link && app.profiles.open.with_untracked(Option::is_some) {
+        event.prevent_default();
+        if let Some(name) = active {
+            let is_in = app.profiles.members().is_some_and(|members| members.tools.contains(&name));
+            if is_in { app.remove_tools(vec![name]) } else { app.add_tools(vec![name]) }
+        }
+        return;
+    }
     let next = match event.key().as_str() {
         "ArrowDown" => (now + 1).min(last),
         "ArrowUp" if now == 0 => {

@@ -9,7 +9,7 @@ use toolshelf_frontend::model::shelf::has_badges;
 use toolshelf_frontend::model::text::{summary, thousands};
 use web_sys::MouseEvent;
 
-use super::Badges;
+use super::{Badges, Icon};
 use crate::state::use_app;
 
 /// A row that is in view: the tool, and its place in its group.
@@ -58,6 +58,7 @@ pub(crate) fn Row(
         let name = name.clone();
         move |_| app.active.set(Some(name.clone()))
     };
+    let tick_name = name.clone();
     let switch =
         app.is_admin().then(|| view! { <Switch name=name.clone() tool disabled tab=Signal::derive(tab) /> });
     let description = move || tool.with(|tool| tool.as_deref().map(|tool| summary(&tool.description)));
@@ -89,8 +90,42 @@ pub(crate) fn Row(
             <span class="row-text" id=format!("about-{name}")>{description}</span>
             <span class="row-badges">{move || tool.get().map(|tool| view! { <Badges tool /> })}</span>
             <span class="row-tokens num">{tokens}<span class="visually-hidden">" tokens"</span></span>
+            {move || app.profiles.open.with(Option::is_some).then(|| {
+                let name = tick_name.clone();
+                view! { <Tick name tab=Signal::derive(tab) /> }
+            })}
             {switch}
         </li>
+    }
+    .into_any()
+}
+
+/// Whether the tool is in the open profile.
+#[component]
+fn Tick(name: String, tab: Signal<&'static str>) -> AnyView {
+    let app = use_app();
+    let label = format!("{name} is in the profile");
+    let (asked, turned) = (name.clone(), name);
+    let is_in =
+        Memo::new(move |_| app.profiles.current().is_some_and(|profile| profile.tools.contains(&asked)));
+    let locked = move || app.profiles.current().is_none_or(|profile| !profile.can_edit);
+    let turn = move |_| {
+        let names = vec![turned.clone()];
+        if is_in.get_untracked() { app.remove_tools(names) } else { app.add_tools(names) }
+    };
+    view! {
+        <button
+            class="tick"
+            type="button"
+            role="checkbox"
+            aria-label=label
+            aria-checked=move || if is_in.get() { "true" } else { "false" }
+            disabled=locked
+            tabindex=move || tab.get()
+            on:click=turn
+        >
+            <Icon name="check" />
+        </button>
     }
     .into_any()
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use toolshelf_api::{Boot, NotRegistered, Tool, Verdict};
 
+use super::profile::Members;
 use super::shelf::{Counts, Group, Show, View};
 
 /// All tools with their verdicts, at one revision.
@@ -76,11 +77,16 @@ impl Catalog {
 
     /// What a text and a state leave. Every word of the text must be somewhere in a tool's texts.
     pub fn filter(&self, text: &str, show: Show) -> View {
+        self.filter_in(text, show, None)
+    }
+
+    /// The same beside an open profile, of which `members` holds the tools.
+    pub fn filter_in(&self, text: &str, show: Show, members: Option<&Members>) -> View {
         let text = text.to_lowercase();
         let words: Vec<&str> = text.split_whitespace().collect();
         let mut groups: Vec<Group> = Vec::new();
         let mut counts = Counts::default();
-        let mut shown = 0;
+        let (mut shown, mut shown_members) = (0, 0);
         for (place, (tool, text)) in self.tools.iter().zip(&self.texts).enumerate() {
             // Tools come ordered by group, so the group is the last one or a new one.
             if !groups.last().is_some_and(|group| group.holds(tool)) {
@@ -88,6 +94,11 @@ impl Catalog {
             }
             let Some(group) = groups.last_mut() else { continue };
             group.total += 1;
+            let is_in = members.is_some_and(|members| members.tools.contains(&tool.name));
+            group.members += usize::from(is_in);
+            if members.is_some_and(|members| !members.mode.shows(is_in)) {
+                continue;
+            }
             if !words.iter().all(|word| text.contains(word)) {
                 continue;
             }
@@ -95,10 +106,11 @@ impl Catalog {
             if show == Show::All || show == Show::of(tool) {
                 group.rows.push(place);
                 shown += 1;
+                shown_members += usize::from(is_in);
             }
         }
         groups.retain(|group| !group.rows.is_empty());
-        View { groups, shown, counts }
+        View { groups, shown, counts, shown_members }
     }
 }
 
@@ -118,6 +130,7 @@ pub(crate) mod tests {
     use toolshelf_api::Tool;
 
     use super::Catalog;
+    use crate::model::profile::{Members, Mode};
     use crate::model::shelf::{Show, View};
 
     pub(crate) fn tool(source: &str, service: &str, name: &str) -> Tool {
@@ -184,6 +197,23 @@ pub(crate) mod tests {
         let view = catalog.filter("files", Show::Unavailable);
         assert_eq!((view.shown, view.counts.of(Show::All)), (0, 2));
         assert!(view.groups.is_empty());
+    }
+
+    #[test]
+    fn beside_a_profile_its_tools_are_counted_and_picked_out() {
+        let catalog = catalog();
+        let of = |mode| Members { tools: ["read", "search_kb", "gone"].map(str::to_owned).into(), mode };
+        for (mode, expected) in [
+            (Mode::All, vec!["grep", "read", "web_fetch", "search_kb"]),
+            (Mode::In, vec!["read", "search_kb"]),
+            (Mode::Out, vec!["grep", "web_fetch"]),
+        ] {
+            let view = catalog.filter_in("", Show::All, Some(&of(mode)));
+            assert_eq!(names(&catalog, &view), expected, "{mode:?}");
+            assert_eq!(view.groups[0].members, 1, "{mode:?}");
+        }
+        let view = catalog.filter_in("files", Show::All, Some(&of(Mode::All)));
+        assert_eq!((view.shown, view.shown_members), (2, 1));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 pub mod catalog;
 pub mod form;
+pub mod profile;
 pub mod route;
 pub mod schema;
 pub mod shelf;

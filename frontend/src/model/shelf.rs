@@ -87,6 +87,8 @@ pub struct Group {
     pub kind: String,
     /// How many tools the group has, shown or not.
     pub total: usize,
+    /// How many of its tools are in the open profile, shown or not.
+    pub members: usize,
     /// The shown tools, as indexes into the catalog.
     pub rows: Vec<usize>,
 }
@@ -101,7 +103,7 @@ impl Group {
             "plugin" if name == tool.service => (tool.service.clone(), "plugin".to_owned()),
             other => (tool.service.clone(), format!("{other} {name}")),
         };
-        Self { key: Self::key(tool), title, kind, total: 0, rows: Vec::new() }
+        Self { key: Self::key(tool), title, kind, total: 0, members: 0, rows: Vec::new() }
     }
 
     /// What tools of one group have in common.
@@ -125,6 +127,8 @@ pub struct View {
     pub shown: usize,
     /// What the text leaves, by state.
     pub counts: Counts,
+    /// How many of the shown tools are in the open profile.
+    pub shown_members: usize,
 }
 
 impl View {

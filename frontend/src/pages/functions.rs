@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use toolshelf_frontend::model::catalog::Catalog;
 use toolshelf_frontend::model::text::{count, thousands};
 
-use crate::components::{Drawer, Icon, Shelf, Toolbar};
+use crate::components::{Bulk, Drawer, EditorHead, Icon, Shelf, Sidebar, Toolbar};
 use crate::state::{Load, use_app};
 
 /// The catalog on the left, the open tool on the right.
@@ -17,14 +17,30 @@ pub(crate) fn FunctionsPage(
     let open = Memo::new(move |_| app.route.with(|route| route.tool().map(str::to_owned)));
     view! {
         <main class="content shelf-page" class:with-drawer=move || open.get().is_some() id="main" tabindex="-1">
+            <Sidebar />
             <Shelf covered=Signal::derive(move || app.narrow.get() && open.get().is_some())>
-                <Head />
+                <Picker />
+                {move || if app.profiles.open.with(Option::is_some) { view! { <EditorHead /> }.into_any() } else { view! { <Head /> }.into_any() }}
                 <Toolbar help />
+                {move || app.profiles.open.with(Option::is_some).then(|| view! { <Bulk /> })}
                 <Trouble />
             </Shelf>
             {move || open.get().map(|name| view! { <Drawer name /> }.into_any())}
         </main>
     }
+}
+
+/// On phones, the way to the list of profiles.
+#[component]
+fn Picker() -> AnyView {
+    let app = use_app();
+    let open = move || app.profiles.open.get().unwrap_or_else(|| "All tools".to_owned());
+    view! {
+        <button class="btn profile-button" type="button" popovertarget="profiles">
+            <span class="sub">"Profile"</span><b>{open}</b><Icon name="down" />
+        </button>
+    }
+    .into_any()
 }
 
 /// The title with the catalog's figures.

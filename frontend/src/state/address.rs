@@ -14,6 +14,8 @@ pub(crate) struct Start {
     pub(crate) route: Route,
     pub(crate) query: String,
     pub(crate) show: Show,
+    /// The profile that is open beside the catalog.
+    pub(crate) profile: Option<String>,
 }
 
 /// Reads the address.
@@ -26,6 +28,7 @@ pub(crate) fn read() -> Start {
         route: Route::parse(&location.pathname().unwrap_or_default()),
         query: value("q"),
         show: Show::parse(&value("show")),
+        profile: Some(value("profile")).filter(|name| !name.is_empty()),
     }
 }
 
@@ -33,7 +36,9 @@ pub(crate) fn read() -> Start {
 pub(crate) fn follow(app: App) {
     let handle = window_event_listener(ev::popstate, move |_| {
         // The filter stays through back and forward: it belongs to the page and not to the step.
-        app.route.set(read().route);
+        let now = read();
+        app.route.set(now.route);
+        app.profiles.open.set(now.profile);
         replace(&app);
     });
     on_cleanup(move || handle.remove());
@@ -53,7 +58,8 @@ pub(crate) fn push(app: &App, route: &Route) {
     }
 }
 
-fn replace(app: &App) {
+/// Makes the address say what is shown, without a step back to what it said before.
+pub(crate) fn replace(app: &App) {
     let route = app.route.get_untracked();
     if route == Route::Unknown {
         return;
@@ -71,6 +77,11 @@ pub(crate) fn address(app: &App, route: &Route) -> String {
     app.query.with_untracked(|query| {
         if !query.is_empty() {
             values.set("q", query);
+        }
+    });
+    app.profiles.open.with_untracked(|open| {
+        if let Some(name) = open {
+            values.set("profile", name);
         }
     });
     let show = app.show.get_untracked();

@@ -8,9 +8,11 @@ use leptos::task::spawn_local;
 use toolshelf_api::{Boot, Me, Problem, Role, Tool, Verdict};
 use toolshelf_frontend::model::catalog::Catalog;
 use toolshelf_frontend::model::form::Entries;
+use toolshelf_frontend::model::profile::Mode;
 use toolshelf_frontend::model::route::Route;
 use toolshelf_frontend::model::shelf::{Show, View};
 
+use super::profiles::Profiles;
 use super::toasts::Toasts;
 use super::{address, live};
 use crate::api::{Api, Failure};
@@ -64,6 +66,8 @@ pub(crate) struct App {
     pub(crate) conversation: RwSignal<Option<String>>,
     /// Where the files of whoever is signed in are, for admins.
     pub(crate) workspace: StoredValue<Option<String>>,
+    /// The profiles, and the open one.
+    pub(crate) profiles: Profiles,
     api: StoredValue<Api>,
 }
 
@@ -82,8 +86,11 @@ impl App {
         let start = address::read();
         let query = RwSignal::new(start.query);
         let show = RwSignal::new(start.show);
-        let view =
-            Memo::new(move |_| catalog.with(|catalog| query.with(|query| catalog.filter(query, show.get()))));
+        let profiles = Profiles::new(start.profile);
+        let view = Memo::new(move |_| {
+            let members = profiles.members();
+            catalog.with(|catalog| query.with(|query| catalog.filter_in(query, show.get(), members.as_ref())))
+        });
         let app = Self {
             me: StoredValue::new(me),
             version: StoredValue::new(version),
@@ -103,8 +110,10 @@ impl App {
             toasts: Toasts::new(),
             drafts: StoredValue::new(HashMap::new()),
             conversation: RwSignal::new(None),
+            profiles,
             api: StoredValue::new(api),
         };
+        app.load_profiles();
         address::follow(app);
         live::follow(app);
         app
@@ -146,6 +155,7 @@ impl App {
     pub(crate) fn clear_filter(&self) {
         self.query.set(String::new());
         self.show.set(Show::All);
+        self.profiles.mode.set(Mode::All);
     }
 
     /// Reads the whole catalog again.

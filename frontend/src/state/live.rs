@@ -26,6 +26,7 @@ pub(crate) fn follow(app: App) {
         } else {
             live.open();
             app.reload();
+            app.load_profiles();
         }
     });
     let online = window_event_listener(ev::online, move |_| live.open());
@@ -67,7 +68,11 @@ impl Live {
                 app.catalog.update_untracked(|catalog| catalog.revision = revision);
                 app.take(*tool);
             }
-            Notice::Hello { .. } | Notice::Resync | Notice::Changed { tool: None, .. } => app.reload(),
+            Notice::Profiles => app.load_profiles(),
+            Notice::Hello { .. } | Notice::Resync | Notice::Changed { tool: None, .. } => {
+                app.reload();
+                app.load_profiles();
+            }
             Notice::Broken { ended } => {
                 self.said_hello.set_value(false);
                 set_timeout(

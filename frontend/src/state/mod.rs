@@ -3,9 +3,11 @@
 mod address;
 mod app;
 mod live;
+mod profiles;
 mod theme;
 mod toasts;
 
 pub(crate) use app::{App, Draft, Load, changed_meanwhile, use_app};
+pub(crate) use profiles::Ask;
 pub(crate) use theme::{Theme, Themes};
 pub(crate) use toasts::Toast;
