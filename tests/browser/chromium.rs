@@ -152,6 +152,26 @@ impl Chromium {
         self.client.find(Locator::Css(css)).await.unwrap().send_keys(text).await.unwrap();
     }
 
+    /// Types a text in place of what a field holds.
+    pub(crate) async fn replace(&self, css: &str, text: &str) {
+        // Ctrl A marks all of it, and Delete or the text takes its place.
+        let keys = if text.is_empty() {
+            "\u{E009}a\u{E000}\u{E017}".to_owned()
+        } else {
+            format!("\u{E009}a\u{E000}{text}")
+        };
+        self.fill(css, &keys).await;
+    }
+
+    /// Moves the focus, as Tab does after many steps.
+    pub(crate) async fn focus(&self, css: &str) {
+        self.wait_for(css).await;
+        self.client
+            .execute(&format!("document.querySelector({}).focus()", json!(css)), vec![])
+            .await
+            .unwrap();
+    }
+
     /// Presses keys wherever the focus is.
     pub(crate) async fn keys(&self, keys: &str) {
         self.client.active_element().await.unwrap().send_keys(keys).await.unwrap();

@@ -8,10 +8,12 @@ use toolshelf_tests::TestApp;
 use crate::chromium::Chromium;
 
 /// Every screen, with something that says it is there.
-const SCREENS: [(&str, &str); 7] = [
+const SCREENS: [(&str, &str); 9] = [
     ("/functions", "[data-testid=tool-row]"),
     ("/functions/grep", "#panel-details .param, #panel-details dl, #panel-details ul"),
     ("/functions/no_such_tool", "#drawer-title"),
+    ("/functions?profile=looks", "#profile-count"),
+    ("/functions?profile=nowhere", ".notice.bad"),
     ("/people", "form"),
     ("/keys", "form"),
     ("/people/none", "h1"),
@@ -67,6 +69,11 @@ async fn every_screen_is_accessible_and_fits() {
     }
     chromium.resize(1280, 900).await;
     chromium.set_up(&app).await;
+    let admin = app.log_in(toolshelf_tests::ADMIN, toolshelf_tests::PASSWORD).await;
+    let profile = json!({"name": "looks", "tools": ["read", "web_fetch"], "description": "客户支持"});
+    admin.post("/api/v1/profiles", profile).await.expect(201);
+    let missing = json!({"profiles": {"looks": ["read", "no_such_tool"]}, "active": "default"});
+    admin.put("/api/v1/functions-meta", missing).await.expect(200);
     for theme in themes {
         chromium.prefer(theme).await;
         for (width, height) in sizes {

@@ -7,3 +7,4 @@ mod chromium;
 mod journeys;
 mod keyboard;
 mod looks;
+mod profiles;

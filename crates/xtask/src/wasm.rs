@@ -8,7 +8,6 @@ use sha2::{Digest, Sha256};
 use std::{
     env, fs,
     path::{Path, PathBuf},
-    process::Command,
     time::Instant,
 };
 use wasm_bindgen_cli_support::Bindgen;
@@ -62,9 +61,8 @@ fn cache_key(workspace: &Workspace) -> Result<String> {
         hash.update(bytes);
     };
     add(PIPELINE_VERSION.as_bytes());
-    // A forced way must be tried even when another way's output is at hand; an optimiser changes the output.
+    // A forced way must be tried even when another way's output is at hand.
     add(env::var_os(FORCE).unwrap_or_default().as_encoded_bytes());
-    add(&[u8::from(command::find_program("wasm-opt").is_some())]);
     for file in &files {
         let path = workspace.root.join(file);
         add(file.as_os_str().as_encoded_bytes());
@@ -91,7 +89,6 @@ fn build_into(workspace: &Workspace, cached: &Path) -> Result<()> {
     report::step("Binding it to JavaScript and compressing it (some seconds)");
     let work = assets::WorkFolder::beside(cached)?;
     bind(&module, work.path())?;
-    optimise(work.path())?;
     for name in [MODULE, SCRIPT] {
         compress::write_beside(&work.path().join(name), compress::SMALLEST)?;
     }
@@ -125,30 +122,6 @@ fn bind(module: &Path, into: &Path) -> Result<()> {
             "a dependency of the frontend brings JavaScript files of its own (wasm-bindgen `snippets`), which the \
              asset pipeline does not rename. Use `inline_js`-free dependencies, or teach crates/xtask/src/wasm.rs"
         );
-    }
-    Ok(())
-}
-
-/// Runs `wasm-opt` when it is installed; it is never required, and its failure is not ours.
-fn optimise(folder: &Path) -> Result<()> {
-    let Some(program) = command::find_program("wasm-opt") else { return Ok(()) };
-    let (module, smaller) = (folder.join(MODULE), folder.join("smaller.wasm"));
-    let mut wasm_opt = Command::new(program);
-    wasm_opt
-        .arg("-Oz")
-        .args(["--enable-bulk-memory", "--enable-mutable-globals", "--enable-nontrapping-float-to-int"])
-        .args(["--enable-sign-ext", "--enable-reference-types", "--enable-multivalue"])
-        .arg(&module)
-        .arg("-o")
-        .arg(&smaller);
-    match command::run(&mut wasm_opt, "") {
-        Ok(()) => fs::rename(smaller, module)?,
-        Err(error) => {
-            report::warning(&format!("the module stays as it is: {error}"));
-            if smaller.exists() {
-                fs::remove_file(smaller)?;
-            }
-        }
     }
     Ok(())
 }

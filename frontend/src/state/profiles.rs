@@ -1,5 +1,6 @@
 //! The profiles that the page knows, and the one that is open for editing.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use leptos::prelude::*;
@@ -154,7 +155,7 @@ impl App {
         self.change(|members| Edit::remove(names, members));
     }
 
-    fn change(&self, edit: impl FnOnce(&std::collections::HashSet<String>) -> Edit) {
+    fn change(&self, edit: impl FnOnce(&HashSet<String>) -> Edit) {
         let Some(profile) = self.profiles.current_untracked().filter(|profile| profile.can_edit) else {
             return;
         };

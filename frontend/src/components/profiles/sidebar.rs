@@ -121,7 +121,7 @@ fn Entry(name: String) -> AnyView {
     view! {
         <li>
             <a class="profile" href=href title=tip aria-current=move || is_open().then_some("true") on:click=open>
-                <span class="profile-name">{shown}{is_default.then(|| view! { <Icon name="lock" /> })}</span>
+                <span class="profile-name"><span>{shown}</span>{is_default.then(|| view! { <Icon name="lock" /> })}</span>
                 <span class="profile-figures num">{figures}</span>
             </a>
         </li>
