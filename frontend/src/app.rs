@@ -9,7 +9,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement, KeyboardEvent};
 
 use crate::components::{DisableDialog, KeysDialog, Nav, ProfileDialog, ToastList, focus_by_id};
-use crate::pages::{FunctionsPage, UnknownPage};
+use crate::pages::{ChatPage, FunctionsPage, UnknownPage};
 use crate::state::App;
 
 /// Phones, as in the style sheets.
@@ -33,6 +33,14 @@ pub(crate) fn start() {
     mount_to(root, move || view! { <Shell boot icons /> }).forget();
 }
 
+/// The kinds of pages.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Page {
+    Functions,
+    Chat,
+    Unknown,
+}
+
 #[component]
 fn Shell(boot: Boot, icons: String) -> impl IntoView {
     let app = App::new(boot, icons);
@@ -47,16 +55,28 @@ fn Shell(boot: Boot, icons: String) -> impl IntoView {
                 Some(profile) => format!("{profile} · Toolshelf"),
                 None => "Functions · Toolshelf".to_owned(),
             },
+            Route::Chat { .. } => "Chat · Toolshelf".to_owned(),
             Route::Unknown => "Not found · Toolshelf".to_owned(),
         };
         document().set_title(&title);
     });
-    let known = Memo::new(move |_| app.route.with(|route| *route != Route::Unknown));
+    // Only another kind of place draws another page.
+    let page = Memo::new(move |_| {
+        app.route.with(|route| match route {
+            Route::Functions { .. } => Page::Functions,
+            Route::Chat { .. } => Page::Chat,
+            Route::Unknown => Page::Unknown,
+        })
+    });
     view! {
         <a class="skip" href="#main">"Skip to content"</a>
         <div class="frame">
             <Nav />
-            {move || if known.get() { view! { <FunctionsPage help /> }.into_any() } else { view! { <UnknownPage /> }.into_any() }}
+            {move || match page.get() {
+                Page::Functions => view! { <FunctionsPage help /> }.into_any(),
+                Page::Chat => view! { <ChatPage /> }.into_any(),
+                Page::Unknown => view! { <UnknownPage /> }.into_any(),
+            }}
         </div>
         <DisableDialog />
         <ProfileDialog />

@@ -84,6 +84,8 @@ const TABLE: &[(&str, &str, May)] = &[
     ("POST", "/logout", May::Browsers),
     ("GET", "/functions", May::Browsers),
     ("GET", "/functions/{*rest}", May::Browsers),
+    ("GET", "/chat", May::Browsers),
+    ("GET", "/chat/{*rest}", May::Browsers),
     ("GET", "/people", May::AdminBrowsers),
     ("POST", "/people", May::AdminBrowsers),
     ("POST", "/people/{id}", May::AdminBrowsers),

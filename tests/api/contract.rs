@@ -20,6 +20,8 @@ const OTHERS: [(&str, &str); 18] = [
     ("POST", "/logout"),
     ("GET", "/functions"),
     ("GET", "/functions/{*rest}"),
+    ("GET", "/chat"),
+    ("GET", "/chat/{*rest}"),
     ("GET", "/people"),
     ("POST", "/people"),
     ("POST", "/people/{id}"),

@@ -22,6 +22,8 @@ pub(crate) fn router() -> Router<AppState> {
         .route("/logout", post(door::submit_logout))
         .route("/functions", get(shell::app))
         .route("/functions/{*rest}", get(shell::app))
+        .route("/chat", get(shell::app))
+        .route("/chat/{*rest}", get(shell::app))
         .route("/people", get(people::show).post(people::add))
         .route("/people/{id}", post(people::change))
         .route("/keys", get(keys::show).post(keys::make))

@@ -1,6 +1,7 @@
 //! The parts that pages are made of.
 
 mod badges;
+mod chat;
 mod copy;
 mod dialogs;
 mod drawer;
@@ -16,6 +17,7 @@ mod toasts;
 mod toolbar;
 
 pub(crate) use badges::Badges;
+pub(crate) use chat::{Composer, Stream, TalkList};
 pub(crate) use copy::Copy;
 pub(crate) use dialogs::{DisableDialog, KeysDialog};
 pub(crate) use drawer::Drawer;

@@ -19,13 +19,21 @@ pub(crate) fn Nav() -> impl IntoView {
     let csrf = app.me.with_value(|me| me.csrf_token.clone().unwrap_or_default());
     let role = if role == Role::Admin { "admin" } else { "user" };
     let total = Memo::new(move |_| app.catalog.with(|catalog| catalog.tools().len()));
-    let here = move || (app.route.with(|route| *route != Route::Unknown)).then_some("page");
+    let on_shelf = move || app.route.with(|route| matches!(route, Route::Functions { .. })).then_some("page");
+    let in_chat = move || app.route.with(|route| matches!(route, Route::Chat { .. })).then_some("page");
     // A link within the app keeps the state; with a modifier the browser does what it always does.
     let home = move |event: MouseEvent| {
         if !(event.ctrl_key() || event.meta_key() || event.shift_key()) {
             event.prevent_default();
             close_menu();
             app.open(None);
+        }
+    };
+    let chat = move |event: MouseEvent| {
+        if !(event.ctrl_key() || event.meta_key() || event.shift_key()) {
+            event.prevent_default();
+            close_menu();
+            app.go(Route::Chat { id: None });
         }
     };
     let version = app.version.get_value();
@@ -36,9 +44,10 @@ pub(crate) fn Nav() -> impl IntoView {
         </header>
         <nav class="side" id="menu" popover="auto" aria-label="Main">
             <a class="brand" href="/functions" on:click=home title=format!("Toolshelf {version}")><Icon name="mark" />"Toolshelf"</a>
-            <a class="side-link" href="/functions" aria-current=here on:click=home>
+            <a class="side-link" href="/functions" aria-current=on_shelf on:click=home>
                 <Icon name="shelf" />"Functions"<span class="count">{move || thousands(total.get() as u64)}</span>
             </a>
+            <a class="side-link" href="/chat" aria-current=in_chat on:click=chat><Icon name="talk" />"Chat"</a>
             <a class="side-link" href="/keys"><Icon name="key" />"API keys"</a>
             {app.is_admin().then(|| view! {
                 <h2>"Admin"</h2>

@@ -1,7 +1,9 @@
 //! Plain data and arithmetic behind the views.
 
 pub mod catalog;
+pub mod chat;
 pub mod form;
+pub mod markdown;
 pub mod profile;
 pub mod route;
 pub mod schema;

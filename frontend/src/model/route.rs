@@ -8,6 +8,11 @@ pub enum Route {
         /// The open tool's name.
         tool: Option<String>,
     },
+    /// The conversations, with one open, or a new one.
+    Chat {
+        /// The open conversation's id.
+        id: Option<String>,
+    },
     /// An address that the app does not know.
     Unknown,
 }
@@ -16,8 +21,13 @@ impl Route {
     /// Reads the path of an address.
     pub fn parse(path: &str) -> Self {
         let path = path.trim_end_matches('/');
-        if path == "/functions" {
-            return Self::Functions { tool: None };
+        match path {
+            "/functions" => return Self::Functions { tool: None },
+            "/chat" => return Self::Chat { id: None },
+            _ => {}
+        }
+        if let Some(id) = path.strip_prefix("/chat/").filter(|id| !id.contains('/')) {
+            return Self::Chat { id: Some(id.to_owned()) };
         }
         match path.strip_prefix("/functions/") {
             // A tool's name holds nothing that an address must escape; what does is no tool's name.
@@ -30,6 +40,8 @@ impl Route {
     pub fn path(&self) -> String {
         match self {
             Self::Functions { tool: Some(name) } => format!("/functions/{name}"),
+            Self::Chat { id: Some(id) } => format!("/chat/{id}"),
+            Self::Chat { id: None } => "/chat".to_owned(),
             Self::Functions { tool: None } | Self::Unknown => "/functions".to_owned(),
         }
     }
@@ -38,7 +50,7 @@ impl Route {
     pub fn tool(&self) -> Option<&str> {
         match self {
             Self::Functions { tool } => tool.as_deref(),
-            Self::Unknown => None,
+            Self::Chat { .. } | Self::Unknown => None,
         }
     }
 }
@@ -49,12 +61,12 @@ mod tests {
 
     #[test]
     fn paths_are_read_as_written() {
-        for path in ["/functions", "/functions/web_fetch"] {
+        for path in ["/functions", "/functions/web_fetch", "/chat", "/chat/019ca945"] {
             assert_eq!(Route::parse(path).path(), path);
         }
         assert_eq!(Route::parse("/functions/"), Route::Functions { tool: None });
         assert_eq!(Route::parse("/functions/read").tool(), Some("read"));
-        for path in ["/", "/function", "/functionsx", "/functions/a/b"] {
+        for path in ["/", "/function", "/functionsx", "/functions/a/b", "/chats", "/chat/a/b"] {
             assert_eq!(Route::parse(path), Route::Unknown, "{path}");
         }
     }

@@ -73,6 +73,9 @@ pub(crate) fn replace(app: &App) {
 /// The address of a place, with the filter.
 pub(crate) fn address(app: &App, route: &Route) -> String {
     let mut address = route.path();
+    if !matches!(route, Route::Functions { .. }) {
+        return address;
+    }
     let Ok(values) = UrlSearchParams::new() else { return address };
     app.query.with_untracked(|query| {
         if !query.is_empty() {

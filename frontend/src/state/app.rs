@@ -143,12 +143,15 @@ impl App {
 
     /// Opens a tool in the drawer, or closes the drawer.
     pub(crate) fn open(&self, tool: Option<String>) {
-        let route = Route::Functions { tool };
-        if self.route.with_untracked(|now| *now == route) {
-            return;
+        self.go(Route::Functions { tool });
+    }
+
+    /// Goes to a place in the app.
+    pub(crate) fn go(&self, route: Route) {
+        if self.route.with_untracked(|now| *now != route) {
+            address::push(self, &route);
+            self.route.set(route);
         }
-        address::push(self, &route);
-        self.route.set(route);
     }
 
     /// Shows every tool again.

@@ -2,12 +2,14 @@
 
 mod address;
 mod app;
+mod chat;
 mod live;
 mod profiles;
 mod theme;
 mod toasts;
 
 pub(crate) use app::{App, Draft, Load, changed_meanwhile, use_app};
+pub(crate) use chat::Chat;
 pub(crate) use profiles::Ask;
 pub(crate) use theme::{Theme, Themes};
 pub(crate) use toasts::Toast;

@@ -90,6 +90,8 @@ pub const ROUTES: &[Route] = &[
     form("/logout", Access::Session),
     route("GET", "/functions", Access::Session),
     route("GET", "/functions/{*rest}", Access::Session),
+    route("GET", "/chat", Access::Session),
+    route("GET", "/chat/{*rest}", Access::Session),
     route("GET", "/people", Access::AdminSession),
     form("/people", Access::AdminSession),
     form("/people/{id}", Access::AdminSession),
