@@ -7,7 +7,7 @@ use toolshelf_server::{ROUTES, openapi};
 use toolshelf_tests::{Process, TestApp};
 
 /// Routes that are no part of the API.
-const OTHERS: [(&str, &str); 18] = [
+const OTHERS: [(&str, &str); 20] = [
     ("GET", "/healthz"),
     ("GET", "/readyz"),
     ("GET", "/assets/{*path}"),

@@ -73,6 +73,23 @@ async fn a_conversation_starts_with_the_users_own_else_the_workspaces() {
 }
 
 #[tokio::test]
+async fn what_a_new_conversation_would_get_is_said_before_it_is_made() {
+    let (_app, admin) = TestApp::with_admin().await;
+    make(&admin, "mine", &["grep", "todo_list"]).await;
+    admin.put("/api/v1/start-profile", json!({"name": "mine"})).await.expect(200);
+    for said in [json!(null), json!({"profile": "default"}), json!({"web_search": true}), json!([])] {
+        let asked = json!({"new_conversation": true, "tools_override": said});
+        let before = admin.post("/api/v1/resolve", asked).await.expect(200).json();
+        let talk = talk(&admin).await;
+        let asked = json!({"conversation_id": talk["id"], "tools_override": said});
+        let after = admin.post("/api/v1/resolve", asked).await.expect(200).json();
+        assert_eq!(before, after, "{said}");
+    }
+    let both = json!({"new_conversation": true, "conversation_id": "x"});
+    admin.post("/api/v1/resolve", both).await.problem(422, "invalid").pointers(&["/new_conversation"]);
+}
+
+#[tokio::test]
 async fn a_profile_that_anything_refers_to_is_in_use() {
     let (app, admin) = TestApp::with_admin().await;
     let bob = app.user(&admin, "bob", "user").await;

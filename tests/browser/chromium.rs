@@ -11,6 +11,36 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 use toolshelf_tests::{ADMIN, PASSWORD, TestApp, within};
 
+/// How often a driver is started that ends before it listens.
+const ATTEMPTS: usize = 5;
+
+/// Starts a driver on a free port. It takes a port of one kind of address and asks for the same one of the other kind,
+/// which something else may have: then it ends at once, and another start takes another port.
+async fn start_driver() -> (Child, String) {
+    for _ in 0..ATTEMPTS {
+        let mut driver = Command::new("chromedriver")
+            .arg("--port=0")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .spawn()
+            .expect("chromedriver is installed: `cargo xtask test --stage tools` installs it");
+        let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
+        let port = within("the driver's start", async {
+            while let Some(line) = lines.next_line().await.unwrap() {
+                if let Some((_, port)) = line.split_once("successfully on port ") {
+                    return Some(port.trim_end_matches('.').to_owned());
+                }
+            }
+            None
+        });
+        if let Some(port) = port.await {
+            return (driver, port);
+        }
+    }
+    panic!("chromedriver ended {ATTEMPTS} times before it listened");
+}
+
 /// A Chromium of its own, with an empty profile.
 pub(crate) struct Chromium {
     pub(crate) client: Client,
@@ -21,23 +51,7 @@ pub(crate) struct Chromium {
 impl Chromium {
     /// Starts the driver on a free port, and Chromium through it.
     pub(crate) async fn start() -> Self {
-        let mut driver = Command::new("chromedriver")
-            .arg("--port=0")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .kill_on_drop(true)
-            .spawn()
-            .expect("chromedriver is installed: `cargo xtask test --stage tools` installs it");
-        let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
-        let port = within("the driver's start", async {
-            loop {
-                let line = lines.next_line().await.unwrap().expect("the driver says its port");
-                if let Some((_, port)) = line.split_once("successfully on port ") {
-                    return port.trim_end_matches('.').to_owned();
-                }
-            }
-        })
-        .await;
+        let (driver, port) = start_driver().await;
         let arguments = [
             "--headless=new",
             "--no-sandbox",

@@ -8,12 +8,14 @@ use toolshelf_tests::TestApp;
 use crate::chromium::Chromium;
 
 /// Every screen, with something that says it is there.
-const SCREENS: [(&str, &str); 9] = [
+const SCREENS: [(&str, &str); 11] = [
     ("/functions", "[data-testid=tool-row]"),
     ("/functions/grep", "#panel-details .param, #panel-details dl, #panel-details ul"),
     ("/functions/no_such_tool", "#drawer-title"),
     ("/functions?profile=looks", "#profile-count"),
     ("/functions?profile=nowhere", ".notice.bad"),
+    ("/chat", ".welcome"),
+    ("/chat/none", ".notice.bad"),
     ("/people", "form"),
     ("/keys", "form"),
     ("/people/none", "h1"),
@@ -40,7 +42,7 @@ async fn check(chromium: &Chromium, axe: &str, place: &str) {
     let overflow =
         chromium.value("document.documentElement.scrollWidth - document.documentElement.clientWidth").await;
     assert_eq!(overflow, json!(0), "{place} is wider than the window");
-    if place.starts_with("/functions") {
+    if place.starts_with("/functions") || place.starts_with("/chat") {
         // The app's parts scroll, not the page.
         let below = chromium
             .value("document.documentElement.scrollHeight - document.documentElement.clientHeight")

@@ -17,6 +17,9 @@ pub struct Resolve {
     /// The conversation that the request belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation_id: Option<String>,
+    /// Whether to answer as in a conversation that the caller would make now; not together with `conversation_id`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub new_conversation: bool,
     /// Which tools one message gets, where that differs from the conversation's own settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]

@@ -12,6 +12,7 @@ use crate::Service;
 use crate::authenticator::Actor;
 use crate::error::ServiceError;
 use crate::references;
+use crate::starts::starting;
 
 /// What somebody asks for, beyond who they are. Everything absent stands for itself.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +27,8 @@ pub struct Asked {
     pub attended: Option<bool>,
     /// The id of one of the actor's conversations.
     pub conversation_id: Option<String>,
+    /// Whether to ask as in a conversation that the actor would make now.
+    pub new_conversation: bool,
     /// Channels to add.
     pub source: Vec<String>,
     /// Patterns of which a tool must match one.
@@ -74,6 +77,10 @@ impl Asked {
                 Err(other) => return Err(other),
             },
         };
+        if resolve.new_conversation && resolve.conversation_id.is_some() {
+            let message = "Name a conversation, or ask as in a new one, not both.".to_owned();
+            errors.push(FieldError { pointer: "/new_conversation".to_owned(), message });
+        }
         if !errors.is_empty() {
             return Err(ServiceError::Invalid(errors));
         }
@@ -83,6 +90,7 @@ impl Asked {
             model: resolve.model,
             attended: resolve.attended,
             conversation_id: resolve.conversation_id,
+            new_conversation: resolve.new_conversation,
             source: resolve.source,
             allow,
             deny,
@@ -179,6 +187,11 @@ impl Service {
                 Err(other) => return Err(other),
             },
         };
+        let conversation = match &row {
+            Some(row) => Some(chosen_in(row)?),
+            None if asked.new_conversation => Some(self.as_new(actor).await?),
+            None => None,
+        };
         let mut source = asked.source;
         let channel = if in_browser { "web" } else { "api" };
         if !source.iter().any(|known| known == channel) {
@@ -198,7 +211,7 @@ impl Service {
         let scope = Scope {
             turn: asked.turn,
             toolset: asked.toolset,
-            conversation: row.as_ref().map(chosen_in).transpose()?,
+            conversation,
             source,
             can_ask: in_browser && attended,
             approvals,
@@ -208,6 +221,13 @@ impl Service {
             limits,
         };
         Ok(Request::new(actor.caller().clone(), scope))
+    }
+
+    /// What a conversation would be that the actor made now. It has no id, and is stored nowhere.
+    async fn as_new(&self, actor: &Actor) -> Result<Conversation, ServiceError> {
+        let starts = starting(&mut *self.store().read().await?, actor.user_id()).await?;
+        let fallback = starts.as_ref().and_then(|(reference, _)| references::read(reference));
+        Ok(Conversation { fallback, ..Conversation::new("") })
     }
 }
 

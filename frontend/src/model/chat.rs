@@ -66,11 +66,12 @@ pub fn override_of(profile: Option<&str>) -> Option<Value> {
     Some(Value::Object(fields))
 }
 
-/// The same for a conversation that is not made yet, of which the server knows nothing.
-pub fn override_before(settings: &Settings, start: &str, profile: Option<&str>) -> Value {
+/// The same for a conversation that is not made yet, of whose settings the server knows nothing.
+pub fn override_before(settings: &Settings, profile: Option<&str>) -> Value {
     let mut fields = Map::new();
-    let profile = profile.or(settings.profile.as_deref()).unwrap_or(start);
-    fields.insert("profile".to_owned(), profile.into());
+    if let Some(profile) = profile.or(settings.profile.as_deref()) {
+        fields.insert("profile".to_owned(), profile.into());
+    }
     fields.insert("tools".to_owned(), settings.tools.into());
     if let Some(web) = settings.web {
         fields.insert("web_search".to_owned(), web.into());
@@ -173,11 +174,11 @@ mod tests {
         assert_eq!(override_of(None), None);
         assert_eq!(override_of(Some("few")), Some(json!({"profile": "few"})));
         let settings = Settings { web: Some(true), tools: false, ..Settings::default() };
-        let before = override_before(&settings, "team", None);
-        assert_eq!(before, json!({"profile": "team", "tools": false, "web_search": true}));
+        let before = override_before(&settings, None);
+        assert_eq!(before, json!({"tools": false, "web_search": true}));
         let picked = Settings { profile: Some("mine".to_owned()), ..Settings::default() };
-        assert_eq!(override_before(&picked, "team", None), json!({"profile": "mine", "tools": true}));
-        assert_eq!(override_before(&picked, "team", Some("few"))["profile"], "few");
+        assert_eq!(override_before(&picked, None), json!({"profile": "mine", "tools": true}));
+        assert_eq!(override_before(&picked, Some("few"))["profile"], "few");
         for (said, words) in [
             (json!({"profile": "default"}), "All tools"),
             (json!({"tools": false, "web_search": true}), "tools off, web on"),

@@ -110,6 +110,18 @@ impl Chat {
                 keep_draft(self.id.get_untracked().as_deref(), &text);
             }
         });
+        // A profile that was renamed or deleted is called otherwise in the conversation.
+        Effect::new(move |before: Option<()>| {
+            app.profiles.list.track();
+            let id = self.id.get_untracked();
+            if let (Some(()), Some(id)) = (before, id) {
+                spawn_local(async move {
+                    if let Ok(talk) = app.api().talk(&id).await {
+                        self.take(talk);
+                    }
+                });
+            }
+        });
         // Whatever changes what a message would carry.
         Effect::new(move |_| {
             self.talk.track();
@@ -438,12 +450,13 @@ impl Chat {
                 ..Resolve::default()
             },
             None => {
-                let start = self.start.with_untracked(|start| {
-                    start.as_ref().map_or_else(|| "default".to_owned(), |start| start.in_force.name.clone())
-                });
                 let settings = self.draft_settings.get_untracked();
-                let said = override_before(&settings, &start, only_now.as_deref());
-                Resolve { tools_override: Some(said), model: Some(settings.model), ..Resolve::default() }
+                Resolve {
+                    new_conversation: true,
+                    tools_override: Some(override_before(&settings, only_now.as_deref())),
+                    model: Some(settings.model),
+                    ..Resolve::default()
+                }
             }
         };
         let app = self.app;
