@@ -230,7 +230,7 @@ fn heard(events: &[SentEvent], mut text: String) -> String {
                 event.data["node"]["text"].as_str().expect("a text").clone_into(&mut text);
             }
             "delta" if event.data["number"] == 2 => {
-                text.push_str(event.data["text"].as_str().expect("a text"))
+                text.push_str(event.data["text"].as_str().expect("a text"));
             }
             _ => {}
         }

@@ -127,9 +127,9 @@ fn GroupTick(now: Memo<DrawnGroup>) -> AnyView {
         });
         let members = app.profiles.members().map(|members| members.tools).unwrap_or_default();
         if names.iter().all(|name| members.contains(name)) {
-            app.remove_tools(names)
+            app.remove_tools(names);
         } else {
-            app.add_tools(names)
+            app.add_tools(names);
         }
     };
     view! {

@@ -122,11 +122,10 @@ pub fn toolset_title(name: &str) -> &str {
 /// Where a toolset comes from, when nobody picked it.
 pub fn origin_words(origin: ToolsetOrigin) -> &'static str {
     match origin {
-        ToolsetOrigin::Pick => "",
         ToolsetOrigin::Pin => "pinned by the API key",
         ToolsetOrigin::Start => "your start profile",
         ToolsetOrigin::Active => "workspace default",
-        ToolsetOrigin::Default => "",
+        ToolsetOrigin::Pick | ToolsetOrigin::Default => "",
     }
 }
 

@@ -74,20 +74,17 @@ fn spans(text: &str) -> Vec<Span> {
         plain.push_str(before);
         let mark = if from.starts_with('`') { "`" } else { "**" };
         let inside = from.strip_prefix(mark).and_then(|inside| inside.split_once(mark));
-        match inside.filter(|(inside, _)| !inside.is_empty()) {
-            Some((inside, after)) => {
-                if !plain.is_empty() {
-                    spans.push(Span::Plain(std::mem::take(&mut plain)));
-                }
-                let inside = inside.to_owned();
-                spans.push(if mark == "`" { Span::Code(inside) } else { Span::Strong(inside) });
-                rest = after;
+        if let Some((inside, after)) = inside.filter(|(inside, _)| !inside.is_empty()) {
+            if !plain.is_empty() {
+                spans.push(Span::Plain(std::mem::take(&mut plain)));
             }
-            None => {
-                let mut characters = from.chars();
-                plain.extend(characters.next());
-                rest = characters.as_str();
-            }
+            let inside = inside.to_owned();
+            spans.push(if mark == "`" { Span::Code(inside) } else { Span::Strong(inside) });
+            rest = after;
+        } else {
+            let mut characters = from.chars();
+            plain.extend(characters.next());
+            rest = characters.as_str();
         }
     }
     plain.push_str(rest);

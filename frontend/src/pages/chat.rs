@@ -8,6 +8,7 @@ use crate::state::{Chat, use_app};
 #[component]
 pub(crate) fn ChatPage() -> AnyView {
     let chat = Chat::new(use_app());
+    provide_context(chat);
     let title = move || {
         chat.talk.with(|talk| {
             talk.as_ref().map_or_else(|| "New conversation".to_owned(), |talk| talk.title.clone())
@@ -15,14 +16,14 @@ pub(crate) fn ChatPage() -> AnyView {
     };
     view! {
         <main class="content shelf-page chat-page" id="main" tabindex="-1">
-            <TalkList chat />
+            <TalkList />
             <div class="chat-main">
                 <header class="chat-head">
                     <button class="btn square talks-button" type="button" popovertarget="talks" aria-label="Conversations"><Icon name="talk" /></button>
                     <h1 title=title>{title}</h1>
                 </header>
-                <Stream chat />
-                <Composer chat />
+                <Stream />
+                <Composer />
             </div>
         </main>
     }

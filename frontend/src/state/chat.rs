@@ -49,6 +49,11 @@ pub(crate) struct Chat {
     pub(crate) sending: RwSignal<bool>,
 }
 
+/// The chat of the page.
+pub(crate) fn use_chat() -> Chat {
+    expect_context()
+}
+
 impl Chat {
     pub(crate) fn new(app: App) -> Self {
         let id = Memo::new(move |_| {
@@ -317,26 +322,25 @@ impl Chat {
         tools_override: Option<serde_json::Value>,
     ) -> Result<(), Failure> {
         let api = self.app.api();
-        let id = match self.id.get_untracked() {
-            Some(id) => id,
-            None => {
-                let settings = self.draft_settings.get_untracked();
-                let new = CreateConversation {
-                    profile: settings.profile,
-                    tools_enabled: Some(settings.tools),
-                    web_search: settings.web,
-                    attended: Some(settings.attended),
-                    model: Some(settings.model),
-                    ..CreateConversation::default()
-                };
-                let talk = api.create_talk(&new).await?;
-                let id = talk.id.clone();
-                keep_draft(None, "");
-                self.list.update(|list| list.insert(0, talk.clone()));
-                self.talk.set(Some(talk));
-                self.app.go(Route::Chat { id: Some(id.clone()) });
-                id
-            }
+        let id = if let Some(id) = self.id.get_untracked() {
+            id
+        } else {
+            let settings = self.draft_settings.get_untracked();
+            let new = CreateConversation {
+                profile: settings.profile,
+                tools_enabled: Some(settings.tools),
+                web_search: settings.web,
+                attended: Some(settings.attended),
+                model: Some(settings.model),
+                ..CreateConversation::default()
+            };
+            let talk = api.create_talk(&new).await?;
+            let id = talk.id.clone();
+            keep_draft(None, "");
+            self.list.update(|list| list.insert(0, talk.clone()));
+            self.talk.set(Some(talk));
+            self.app.go(Route::Chat { id: Some(id.clone()) });
+            id
         };
         let turn = CreateTurn { message: text, tools_override };
         let started = api.say(&id, &turn).await?;
@@ -443,20 +447,19 @@ impl Chat {
         if talk.is_none() && self.id.get_untracked().is_some() {
             return;
         }
-        let asked = match &talk {
-            Some(talk) => Resolve {
+        let asked = if let Some(talk) = &talk {
+            Resolve {
                 conversation_id: Some(talk.id.clone()),
                 tools_override: override_of(only_now.as_deref()),
                 ..Resolve::default()
-            },
-            None => {
-                let settings = self.draft_settings.get_untracked();
-                Resolve {
-                    new_conversation: true,
-                    tools_override: Some(override_before(&settings, only_now.as_deref())),
-                    model: Some(settings.model),
-                    ..Resolve::default()
-                }
+            }
+        } else {
+            let settings = self.draft_settings.get_untracked();
+            Resolve {
+                new_conversation: true,
+                tools_override: Some(override_before(&settings, only_now.as_deref())),
+                model: Some(settings.model),
+                ..Resolve::default()
             }
         };
         let app = self.app;

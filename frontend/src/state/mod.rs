@@ -9,7 +9,7 @@ mod theme;
 mod toasts;
 
 pub(crate) use app::{App, Draft, Load, changed_meanwhile, use_app};
-pub(crate) use chat::Chat;
+pub(crate) use chat::{Chat, use_chat};
 pub(crate) use profiles::Ask;
 pub(crate) use theme::{Theme, Themes};
 pub(crate) use toasts::Toast;

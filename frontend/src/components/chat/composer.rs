@@ -9,13 +9,14 @@ use web_sys::KeyboardEvent;
 use super::menu::{close, move_in, place};
 use super::picker::{Picker, ProfileChip};
 use crate::components::{Icon, focus_by_id};
-use crate::state::Chat;
+use crate::state::use_chat;
 
 const MENU: &str = "plus-menu";
 const PLUS: &str = "plus";
 
 #[component]
-pub(crate) fn Composer(chat: Chat) -> AnyView {
+pub(crate) fn Composer() -> AnyView {
+    let chat = use_chat();
     let field = NodeRef::<Textarea>::new();
     // The field is as high as what is in it, up to a limit of the style sheet.
     Effect::new(move |_| {
@@ -93,8 +94,8 @@ pub(crate) fn Composer(chat: Chat) -> AnyView {
                 ></textarea>
                 <div class="composer-bar">
                     <button class="btn ghost square" type="button" id=PLUS aria-label="Tools and switches" aria-haspopup="menu" popovertarget=MENU on:click=move |_| place(PLUS, MENU)><Icon name="plus" /></button>
-                    <ProfileChip chat />
-                    <Chips chat />
+                    <ProfileChip />
+                    <Chips />
                     <span class="composer-gap"></span>
                     <select class="select" aria-label="Model" on:change=choose_model>{models}</select>
                     {move || if chat.is_running() {
@@ -104,8 +105,8 @@ pub(crate) fn Composer(chat: Chat) -> AnyView {
                     }}
                 </div>
             </div>
-            <PlusMenu chat />
-            <Picker chat />
+            <PlusMenu />
+            <Picker />
         </div>
     }
     .into_any()
@@ -125,7 +126,8 @@ fn set_attended(attended: bool) -> UpdateConversation {
 
 /// What is switched from its usual way, each with a way back.
 #[component]
-fn Chips(chat: Chat) -> AnyView {
+fn Chips() -> AnyView {
+    let chat = use_chat();
     let chip = move |label: String, undo: UpdateConversation| {
         let name = format!("{label}: switch back");
         view! {
@@ -161,7 +163,8 @@ fn Chips(chat: Chat) -> AnyView {
 
 /// The menu of switches.
 #[component]
-fn PlusMenu(chat: Chat) -> AnyView {
+fn PlusMenu() -> AnyView {
+    let chat = use_chat();
     let item = move |role: &'static str,
                      id: &'static str,
                      label: &'static str,

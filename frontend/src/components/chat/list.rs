@@ -7,10 +7,11 @@ use wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, KeyboardEvent, MouseEvent};
 
 use crate::components::{Icon, focus_by_id};
-use crate::state::{Chat, use_app};
+use crate::state::{use_app, use_chat};
 
 #[component]
-pub(crate) fn TalkList(chat: Chat) -> AnyView {
+pub(crate) fn TalkList() -> AnyView {
+    let chat = use_chat();
     let app = use_app();
     let new = move |event: MouseEvent| {
         if !(event.ctrl_key() || event.meta_key() || event.shift_key()) {
@@ -47,7 +48,7 @@ pub(crate) fn TalkList(chat: Chat) -> AnyView {
                 on:input=move |event| chat.query.set(event_target_value(&event))
             />
             <ul role="list">
-                <For each=move || chat.list.get() key=|talk| (talk.id.clone(), talk.revision) children=move |talk| view! { <Entry chat talk /> } />
+                <For each=move || chat.list.get() key=|talk| (talk.id.clone(), talk.revision) children=move |talk| view! { <Entry talk /> } />
             </ul>
             {nothing}
             {move || chat.more.with(Option::is_some).then(|| view! {
@@ -59,7 +60,8 @@ pub(crate) fn TalkList(chat: Chat) -> AnyView {
 }
 
 #[component]
-fn Entry(chat: Chat, talk: Conversation) -> AnyView {
+fn Entry(talk: Conversation) -> AnyView {
+    let chat = use_chat();
     let app = use_app();
     let (id, title, revision) = (talk.id, talk.title, talk.revision);
     let renaming = RwSignal::new(false);

@@ -10,7 +10,7 @@ use web_sys::KeyboardEvent;
 
 use super::menu::{close, move_in, place};
 use crate::components::{Icon, focus_by_id};
-use crate::state::{Chat, use_app};
+use crate::state::{Chat, use_app, use_chat};
 
 const POPOVER: &str = "picker";
 const CHIP: &str = "profile-chip";
@@ -35,7 +35,8 @@ fn chosen(chat: &Chat) -> (String, &'static str, bool) {
 
 /// The chip that shows which tools the next message gets, and opens the picker.
 #[component]
-pub(super) fn ProfileChip(chat: Chat) -> AnyView {
+pub(super) fn ProfileChip() -> AnyView {
+    let chat = use_chat();
     let app = use_app();
     let name = move || {
         let (name, _, there) = chosen(&chat);
@@ -67,7 +68,8 @@ pub(super) fn ProfileChip(chat: Chat) -> AnyView {
 
 /// The list of toolsets.
 #[component]
-pub(super) fn Picker(chat: Chat) -> AnyView {
+pub(super) fn Picker() -> AnyView {
+    let chat = use_chat();
     let app = use_app();
     let filter = RwSignal::new(String::new());
     let once = RwSignal::new(false);
@@ -159,7 +161,7 @@ pub(super) fn Picker(chat: Chat) -> AnyView {
             </ul>
             {move || shown().is_empty().then(|| view! { <p class="sub">"No profile of this name."</p> })}
             <label class="once"><input type="checkbox" prop:checked=move || once.get() on:change=move |event| once.set(event_target_checked(&event)) />"For the next message only"</label>
-            <LeftOut chat />
+            <LeftOut />
             <a href="/functions" class="picker-manage">"Manage profiles"</a>
         </div>
     }
@@ -168,7 +170,8 @@ pub(super) fn Picker(chat: Chat) -> AnyView {
 
 /// The tools that the next message does not get, and why.
 #[component]
-fn LeftOut(chat: Chat) -> AnyView {
+fn LeftOut() -> AnyView {
+    let chat = use_chat();
     let removed = move || {
         chat.offer.with(|offer| {
             let removed =

@@ -8,13 +8,14 @@ use toolshelf_frontend::model::chat::override_words;
 use toolshelf_frontend::model::markdown::{Block, Span, blocks};
 
 use crate::components::Icon;
-use crate::state::Chat;
+use crate::state::use_chat;
 
 /// How far from the end the reader may be for the end to stay in view.
 const NEAR: i32 = 120;
 
 #[component]
-pub(crate) fn Stream(chat: Chat) -> AnyView {
+pub(crate) fn Stream() -> AnyView {
+    let chat = use_chat();
     let scroller = NodeRef::<Div>::new();
     let at_end = StoredValue::new(true);
     let look = move |_| {
@@ -65,9 +66,9 @@ pub(crate) fn Stream(chat: Chat) -> AnyView {
                     <button class="btn small" type="button" on:click=move |_| chat.load_older()>"Older messages"</button>
                 })}
                 {trouble}
-                {move || empty().then(|| view! { <Welcome chat /> })}
-                <For each=move || chat.messages.get() key=|message| message.id.clone() children=move |message| view! { <Said chat message /> } />
-                <Live chat />
+                {move || empty().then(|| view! { <Welcome /> })}
+                <For each=move || chat.messages.get() key=|message| message.id.clone() children=move |message| view! { <Said message /> } />
+                <Live />
                 {ended}
             </div>
         </div>
@@ -77,7 +78,8 @@ pub(crate) fn Stream(chat: Chat) -> AnyView {
 
 /// What a new conversation can do.
 #[component]
-fn Welcome(chat: Chat) -> AnyView {
+fn Welcome() -> AnyView {
+    let chat = use_chat();
     let example = move |text: &'static str, about: &'static str| {
         view! {
             <li>
@@ -102,7 +104,8 @@ fn Welcome(chat: Chat) -> AnyView {
 }
 
 #[component]
-fn Said(chat: Chat, message: Message) -> AnyView {
+fn Said(message: Message) -> AnyView {
+    let chat = use_chat();
     let said = message.tools_override.as_ref().map(override_words).filter(|words| !words.is_empty());
     match message.role {
         MessageRole::User => {
@@ -137,7 +140,8 @@ fn Said(chat: Chat, message: Message) -> AnyView {
 
 /// The run that goes on.
 #[component]
-fn Live(chat: Chat) -> AnyView {
+fn Live() -> AnyView {
+    let chat = use_chat();
     (move || {
         chat.run.with(|run| {
             let run = run.as_ref()?;

@@ -17,7 +17,7 @@ pub(super) enum Done {
     /// The tool ran; it may have failed.
     Result(CallResult),
     /// The tool did not run.
-    Refused(Problem),
+    Refused(Box<Problem>),
     /// No answer came.
     Failed(String),
     /// The person cancelled.
@@ -31,7 +31,7 @@ pub(super) fn ResultPanel(run: RwSignal<Run>) -> AnyView {
         match run.get() {
         Run::Idle | Run::Running(_) => ().into_any(),
         Run::Done(Done::Result(result)) => returned(result),
-        Run::Done(Done::Refused(problem)) => refused(problem),
+        Run::Done(Done::Refused(problem)) => refused(*problem),
         Run::Done(Done::Failed(sentence)) => {
             view! { <div class="notice bad"><Icon name="alert" /><p>{sentence}</p></div> }.into_any()
         }

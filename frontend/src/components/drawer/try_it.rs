@@ -95,7 +95,7 @@ pub(super) fn TryIt(name: String, tool: Memo<Option<Arc<Tool>>>, schema: Arc<Val
                     }
                     mistakes.try_set(wrong);
                     mistake.try_set(rest);
-                    Done::Refused(*problem)
+                    Done::Refused(problem)
                 }
                 Err(Failure::Cancelled) => Done::Cancelled,
                 Err(failure) => Done::Failed(failure.sentence()),

@@ -70,24 +70,15 @@ fn Form(before: Option<Arc<Profile>>, from: String) -> AnyView {
         let before = before.clone();
         spawn_local(async move {
             let (name, about) = (name.get_untracked(), about.get_untracked());
-            let done = match &before {
-                Some(profile) => {
-                    let change = UpdateProfile {
-                        name: Some(name),
-                        description: Some(about),
-                        ..UpdateProfile::default()
-                    };
-                    app.update_profile(profile, change).await
-                }
-                None => {
-                    let new = CreateProfile {
-                        name,
-                        description: (!about.trim().is_empty()).then_some(about),
-                        from: Some(copied.get_untracked()),
-                        ..CreateProfile::default()
-                    };
-                    app.create_profile(new).await
-                }
+            let done = if let Some(profile) = &before {
+                let change =
+                    UpdateProfile { name: Some(name), description: Some(about), ..UpdateProfile::default() };
+                app.update_profile(profile, change).await
+            } else {
+                let description = (!about.trim().is_empty()).then_some(about);
+                let from = Some(copied.get_untracked());
+                app.create_profile(CreateProfile { name, description, from, ..CreateProfile::default() })
+                    .await
             };
             match done {
                 Ok(()) => app.profiles.ask.set(None),

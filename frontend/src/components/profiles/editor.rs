@@ -5,7 +5,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use toolshelf_api::{NewTools, Profile, UpdateProfile};
-use toolshelf_frontend::model::profile::{Mode, caps};
+use toolshelf_frontend::model::profile::{Mode, Undo, caps};
 use toolshelf_frontend::model::text::{count, thousands};
 
 use crate::components::Icon;
@@ -87,8 +87,8 @@ fn Head(name: String, can_edit: bool) -> AnyView {
             </p>
             <div class="editor-actions">
                 {can_edit.then(|| view! {
-                    <button class="btn small square" type="button" aria-label="Undo" title="Undo (Ctrl Z)" aria-disabled=move || (!app.profiles.undo.with(|undo| undo.can_undo())).then_some("true") on:click=move |_| app.undo()><Icon name="undo" /></button>
-                    <button class="btn small square" type="button" aria-label="Redo" title="Redo (Ctrl Shift Z)" aria-disabled=move || (!app.profiles.undo.with(|undo| undo.can_redo())).then_some("true") on:click=move |_| app.redo()><Icon name="redo" /></button>
+                    <button class="btn small square" type="button" aria-label="Undo" title="Undo (Ctrl Z)" aria-disabled=move || (!app.profiles.undo.with(Undo::can_undo)).then_some("true") on:click=move |_| app.undo()><Icon name="undo" /></button>
+                    <button class="btn small square" type="button" aria-label="Redo" title="Redo (Ctrl Shift Z)" aria-disabled=move || (!app.profiles.undo.with(Undo::can_redo)).then_some("true") on:click=move |_| app.redo()><Icon name="redo" /></button>
                 })}
                 {can_edit.then(|| action("Rename", Ask::Rename))}
                 <button class="btn small" type="button" on:click=move |_| app.profiles.ask.set(Some(Ask::New { from: from.clone() }))>"Clone"</button>
