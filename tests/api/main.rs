@@ -19,6 +19,7 @@ mod hosts;
 mod keys;
 mod lists;
 mod login;
+mod one_list;
 mod pages;
 mod profiles;
 mod race;

@@ -63,7 +63,7 @@ pub(crate) async fn import(path: &Path, data: &Path, replace: bool) -> anyhow::R
         data.display()
     );
     let Opened { service, store, .. } =
-        open(data, &[], ModelLimits::default(), Environment::system()).await?;
+        open(data, &[], ModelLimits::default(), Environment::system(), |registry| registry).await?;
     let imported = service.import_functions(document, replace).await.map_err(|error| refused(path, error));
     drop(service);
     Arc::clone(&store).close().await;

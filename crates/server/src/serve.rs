@@ -13,7 +13,7 @@ use toolshelf_core::ModelLimits;
 use toolshelf_functions::{Builtins, WebClient, WebConfig, Workspaces};
 use toolshelf_providers::Console;
 use toolshelf_runtime::store::Store;
-use toolshelf_runtime::{Environment, Model, Registry};
+use toolshelf_runtime::{Environment, Model, Registry, RegistryBuilder};
 use toolshelf_service::Service;
 use toolshelf_store::SqliteStore;
 use tracing_subscriber::EnvFilter;
@@ -56,6 +56,7 @@ pub(crate) async fn open(
     web_allowed_hosts: &[String],
     console: ModelLimits,
     environment: Environment,
+    more: impl FnOnce(RegistryBuilder) -> RegistryBuilder,
 ) -> anyhow::Result<Opened> {
     let store = Arc::new(SqliteStore::open(&data.join("toolshelf.db")).await?);
     let workspaces = Workspaces::open(&data.join("workspaces"))?;
@@ -66,7 +67,7 @@ pub(crate) async fn open(
         clock: Arc::clone(&environment.clock),
     };
     let registry =
-        toolshelf_functions::register(Registry::builder(), builtins).build().map_err(|errors| {
+        more(toolshelf_functions::register(Registry::builder(), builtins)).build().map_err(|errors| {
             let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
             anyhow!("the functions cannot be registered: {}", errors.join("; "))
         })?;
@@ -78,9 +79,18 @@ pub(crate) async fn open(
 
 /// Opens the data folder and starts to listen. Nothing is answered before [`Server::run`].
 pub async fn start(config: Config, environment: Environment) -> anyhow::Result<Server> {
+    start_with(config, environment, |registry| registry).await
+}
+
+/// The same with functions beside the built-in ones.
+pub async fn start_with(
+    config: Config,
+    environment: Environment,
+    more: impl FnOnce(RegistryBuilder) -> RegistryBuilder,
+) -> anyhow::Result<Server> {
     let data = open_data_folder(&config.data)?;
     let Opened { service, store, workspaces } =
-        open(&data, &config.web_allowed_hosts, config.console, environment.clone()).await?;
+        open(&data, &config.web_allowed_hosts, config.console, environment.clone(), more).await?;
     crate::import::at_first_start(&service, &data).await?;
     let listener = TcpListener::bind(config.listen)
         .await

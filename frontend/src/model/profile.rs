@@ -188,7 +188,7 @@ pub fn caps(tools: usize) -> Option<String> {
         (40, "older versions of Cursor take at most 40 tools"),
     ];
     let (_, text) = CAPS.into_iter().find(|(cap, _)| tools > *cap)?;
-    Some(format!("{tools} tools: {text}, and leave out or refuse the rest."))
+    Some(format!("{} tools: {text}, and leave out or refuse the rest.", super::text::thousands(tools as u64)))
 }
 
 #[cfg(test)]

@@ -87,9 +87,14 @@ impl App {
         let query = RwSignal::new(start.query);
         let show = RwSignal::new(start.show);
         let profiles = Profiles::new(start.profile);
+        // Apart from the filter, so that a letter typed does not copy the names of a profile.
+        let members = Memo::new(move |_| profiles.members());
         let view = Memo::new(move |_| {
-            let members = profiles.members();
-            catalog.with(|catalog| query.with(|query| catalog.filter_in(query, show.get(), members.as_ref())))
+            members.with(|members| {
+                catalog.with(|catalog| {
+                    query.with(|query| catalog.filter_in(query, show.get(), members.as_ref()))
+                })
+            })
         });
         let app = Self {
             me: StoredValue::new(me),
