@@ -76,6 +76,68 @@ async fn what_was_acknowledged_is_there_after_a_kill() {
     process.nobody().get("/api/v1/me").header("cookie", &cookie).await.problem(401, "unauthenticated");
 }
 
+/// Each is the last thing before a kill: an import, what conversations start with, a pick, a switch, a message.
+#[tokio::test]
+async fn choices_are_there_after_a_kill() {
+    let folder = Process::folder();
+    let mut process = start(&folder, false).await;
+    let mut admin = process.set_up().await;
+    let document = json!({"profiles": {"few": ["read"], "two": ["read", "grep"]}, "active": "few"});
+    admin.put("/api/v1/functions-meta", document).await.expect(200);
+    let mut talk = String::new();
+    for step in 0..6 {
+        process.kill().await;
+        process = start(&folder, true).await;
+        admin = admin_again(&process, &admin);
+        let conversation =
+            async || admin.get(&format!("/api/v1/conversations/{talk}")).await.expect(200).json();
+        match step {
+            0 => {
+                let meta = admin.get("/api/v1/functions-meta").await.expect(200).json();
+                assert_eq!(
+                    (&meta["profiles"]["two"], &meta["active"]),
+                    (&json!(["read", "grep"]), &json!("few"))
+                );
+                admin.put("/api/v1/start-profile", json!({"name": "two"})).await.expect(200);
+            }
+            1 => {
+                let made = admin.post("/api/v1/conversations", json!({})).await.expect(201).json();
+                talk = made["id"].as_str().unwrap().to_owned();
+                assert_eq!(made["toolset"]["name"], "two");
+            }
+            2 => {
+                assert_eq!(conversation().await["toolset"]["origin"], "start");
+                let pick = json!({"profile": "few"});
+                admin.patch(&format!("/api/v1/conversations/{talk}"), pick).await.expect(200);
+            }
+            3 => {
+                assert_eq!(conversation().await["profile"], "few");
+                let switch = json!({"tools_enabled": false, "web_search": true, "attended": false});
+                admin.patch(&format!("/api/v1/conversations/{talk}"), switch).await.expect(200);
+            }
+            4 => {
+                let now = conversation().await;
+                assert_eq!(
+                    (&now["tools_enabled"], &now["web_search"], &now["attended"]),
+                    (&json!(false), &json!(true), &json!(false))
+                );
+                let turn = json!({"message": "kept", "tools_override": ["read"]});
+                admin.post(&format!("/api/v1/conversations/{talk}/turns"), turn).await.expect(202);
+            }
+            _ => {
+                let said =
+                    admin.get(&format!("/api/v1/conversations/{talk}/messages")).await.expect(200).json();
+                let said = said["items"].as_array().unwrap().last().unwrap().clone();
+                assert_eq!((&said["text"], &said["tools_override"]), (&json!("kept"), &json!(["read"])));
+                let run = format!("/api/v1/runs/{}", said["run_id"].as_str().unwrap());
+                let state = admin.get(&run).await.expect(200).json()["state"].clone();
+                // It was over already, or it is marked as cut off; it never goes on.
+                assert!(state == "done" || state == "interrupted", "{state}");
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn no_acknowledged_write_is_lost_whenever_the_kill_comes() {
     let folder = Process::folder();

@@ -8,6 +8,7 @@ mod drawer;
 mod group;
 mod icon;
 mod keyboard;
+mod menu;
 mod nav;
 mod profiles;
 mod prose;

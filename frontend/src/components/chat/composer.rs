@@ -6,8 +6,8 @@ use toolshelf_api::{Change, UpdateConversation};
 use toolshelf_frontend::model::text::thousands;
 use web_sys::KeyboardEvent;
 
-use super::menu::{close, move_in, place};
 use super::picker::{Picker, ProfileChip};
+use crate::components::menu::{close, move_in, place_above};
 use crate::components::{Icon, focus_by_id};
 use crate::state::use_chat;
 
@@ -93,7 +93,7 @@ pub(crate) fn Composer() -> AnyView {
                     on:keydown=keys
                 ></textarea>
                 <div class="composer-bar">
-                    <button class="btn ghost square" type="button" id=PLUS aria-label="Tools and switches" aria-haspopup="menu" popovertarget=MENU on:click=move |_| place(PLUS, MENU)><Icon name="plus" /></button>
+                    <button class="btn ghost square" type="button" id=PLUS aria-label="Tools and switches" aria-haspopup="menu" popovertarget=MENU on:click=move |_| place_above(PLUS, MENU)><Icon name="plus" /></button>
                     <ProfileChip />
                     <Chips />
                     <span class="composer-gap"></span>

@@ -2,7 +2,6 @@
 
 mod composer;
 mod list;
-mod menu;
 mod picker;
 mod stream;
 

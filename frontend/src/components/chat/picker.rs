@@ -8,7 +8,7 @@ use toolshelf_frontend::model::chat::{origin_words, toolset_title};
 use toolshelf_frontend::model::text::{count, thousands};
 use web_sys::KeyboardEvent;
 
-use super::menu::{close, move_in, place};
+use crate::components::menu::{close, move_in, place_above};
 use crate::components::{Icon, focus_by_id};
 use crate::state::{Chat, use_app, use_chat};
 
@@ -59,7 +59,7 @@ pub(super) fn ProfileChip() -> AnyView {
         })
     };
     view! {
-        <button class="chip main" type="button" id=CHIP popovertarget=POPOVER aria-haspopup="dialog" on:click=move |_| place(CHIP, POPOVER)>
+        <button class="chip main" type="button" id=CHIP popovertarget=POPOVER aria-haspopup="dialog" on:click=move |_| place_above(CHIP, POPOVER)>
             <Icon name="shelf" /><b>{name}</b>{from}<span class="chip-figures num" data-testid="offer">{figures}</span><Icon name="down" />
         </button>
     }

@@ -6,9 +6,10 @@ use leptos::prelude::*;
 use toolshelf_api::Profile;
 use toolshelf_frontend::model::text::thousands;
 use wasm_bindgen::JsCast;
-use web_sys::{HtmlElement, MouseEvent};
+use web_sys::{HtmlElement, KeyboardEvent, MouseEvent};
 
 use crate::components::Icon;
+use crate::components::menu::{close as close_menu, focus_first, move_in, place_below};
 use crate::state::{Ask, Load, use_app};
 
 /// How a profile is called: `default` is every tool.
@@ -118,13 +119,72 @@ fn Entry(name: String) -> AnyView {
     };
     let shown = title(&name).to_owned();
     let tip = shown.clone();
+    let actions = (!is_default).then(|| view! { <Actions name=name.clone() profile /> });
     view! {
-        <li>
+        <li class="profile-row">
             <a class="profile" href=href title=tip aria-current=move || is_open().then_some("true") on:click=open>
                 <span class="profile-name"><span>{shown}</span>{is_default.then(|| view! { <Icon name="lock" /> })}</span>
                 <span class="profile-figures num">{figures}</span>
             </a>
+            {actions}
         </li>
+    }
+    .into_any()
+}
+
+/// What can be done with a profile.
+#[component]
+fn Actions(name: String, profile: Memo<Option<Arc<Profile>>>) -> AnyView {
+    let app = use_app();
+    // Ids hold no spaces, and names may.
+    let escaped: String = js_sys::encode_uri_component(&name).into();
+    let (button, menu) = (format!("of-{escaped}"), format!("menu-of-{escaped}"));
+    let can_edit = move || profile.with(|profile| profile.as_ref().is_some_and(|profile| profile.can_edit));
+    let item = {
+        let (button, menu) = (button.clone(), menu.clone());
+        move |label: &'static str, to: fn(Arc<Profile>) -> Ask| {
+            let (button, menu) = (button.clone(), menu.clone());
+            let ask = move |_| {
+                close_menu(&menu, &button);
+                close();
+                app.profiles.ask.set(profile.get_untracked().map(to));
+            };
+            view! { <button class="item plain" type="button" role="menuitem" tabindex="-1" on:click=ask>{label}</button> }.into_any()
+        }
+    };
+    let clone = |profile: Arc<Profile>| Ask::New { from: profile.name.clone() };
+    let (from, over, first, keyed) =
+        (button.clone(), menu.clone(), menu.clone(), (menu.clone(), button.clone()));
+    view! {
+        <button
+            class="btn ghost square small profile-more"
+            type="button"
+            id=button
+            popovertarget=menu.clone()
+            aria-haspopup="menu"
+            aria-label=format!("More about {name}")
+            on:click=move |_| place_below(&from, &over)
+        >
+            <Icon name="more" />
+        </button>
+        <div class="over menu" id=menu popover="auto" role="menu" aria-label=name.clone()
+            on:toggle=move |_| focus_first(&first)
+            on:keydown=move |event: KeyboardEvent| match event.key().as_str() {
+                "Tab" => close_menu(&keyed.0, &keyed.1),
+                _ => move_in(&event, "[role=menuitem]"),
+            }
+        >
+            {move || {
+                let item = item.clone();
+                let edit = can_edit();
+                view! {
+                    {edit.then(|| item("Rename", Ask::Rename))}
+                    {item("Clone", clone)}
+                    {item("History", Ask::History)}
+                    {edit.then(|| item("Delete", Ask::Delete))}
+                }
+            }}
+        </div>
     }
     .into_any()
 }

@@ -1,11 +1,11 @@
-//! Menus over the composer: where they stand, and their keys.
+//! Menus in the browser's top layer: where they stand, and their keys.
 
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement, KeyboardEvent};
 
 /// Puts a popover above the button that opens it. It is in the browser's top layer, so nothing cuts it off.
-pub(super) fn place(button: &str, popover: &str) {
+pub(crate) fn place_above(button: &str, popover: &str) {
     let find =
         |id: &str| document().get_element_by_id(id).and_then(|found| found.dyn_into::<HtmlElement>().ok());
     let (Some(button), Some(popover)) = (find(button), find(popover)) else { return };
@@ -16,8 +16,24 @@ pub(super) fn place(button: &str, popover: &str) {
     let _ = style.set_property("--bottom", &format!("{}px", height - at.top() + 6.0));
 }
 
+/// Puts a popover below the button that opens it, or above where there is more room.
+pub(crate) fn place_below(button: &str, popover: &str) {
+    let find =
+        |id: &str| document().get_element_by_id(id).and_then(|found| found.dyn_into::<HtmlElement>().ok());
+    let (Some(from), Some(over)) = (find(button), find(popover)) else { return };
+    let at = from.get_bounding_client_rect();
+    let height = window().inner_height().ok().and_then(|height| height.as_f64()).unwrap_or(800.0);
+    if at.bottom() > height * 0.6 {
+        return place_above(button, popover);
+    }
+    let style = over.style();
+    let _ = style.set_property("--left", &format!("{}px", at.left()));
+    let _ = style.set_property("--top", &format!("{}px", at.bottom() + 4.0));
+    let _ = style.set_property("--bottom", "auto");
+}
+
 /// Closes a popover, and gives the focus back to what opened it.
-pub(super) fn close(popover: &str, button: &str) {
+pub(crate) fn close(popover: &str, button: &str) {
     let find =
         |id: &str| document().get_element_by_id(id).and_then(|found| found.dyn_into::<HtmlElement>().ok());
     if let Some(popover) = find(popover) {
@@ -29,7 +45,7 @@ pub(super) fn close(popover: &str, button: &str) {
 }
 
 /// Moves through the items that match a selector: arrows, Home, End, and the first letter.
-pub(super) fn move_in(event: &KeyboardEvent, selector: &str) {
+pub(crate) fn move_in(event: &KeyboardEvent, selector: &str) {
     let Some(menu) = event.current_target().and_then(|target| target.dyn_into::<Element>().ok()) else {
         return;
     };
@@ -61,4 +77,14 @@ pub(super) fn move_in(event: &KeyboardEvent, selector: &str) {
     };
     event.prevent_default();
     let _ = items[next].focus();
+}
+
+/// Gives the focus to the first item of a menu that opened.
+pub(crate) fn focus_first(menu: &str) {
+    let item = document()
+        .get_element_by_id(menu)
+        .and_then(|menu| menu.query_selector("[role^=menuitem]").ok().flatten());
+    if let Some(item) = item.and_then(|item| item.dyn_into::<HtmlElement>().ok()) {
+        let _ = item.focus();
+    }
 }
