@@ -226,3 +226,40 @@ async fn a_call_shows_a_card_is_stopped_and_its_result_is_only_text() {
     chromium.close().await;
     app.stop().await;
 }
+
+#[tokio::test]
+async fn conversations_are_searched_renamed_and_deleted() {
+    let (app, chromium, admin) = with_profiles(AppOptions::default()).await;
+    for title in ["Weather", "Invoices", "天气"] {
+        admin.post("/api/v1/conversations", json!({"title": title})).await.expect(201);
+    }
+    chromium.open(&app, "/chat").await;
+    chromium.until("document.querySelectorAll('.talk').length === 3").await;
+    let only = "document.querySelector('.talk a').textContent";
+    chromium.fill("#talks input", "WEATH").await;
+    chromium.until(&format!("document.querySelectorAll('.talk').length === 1 && {only} === 'Weather'")).await;
+    // What can be done appears with the focus, as it does under the pointer.
+    chromium.focus(".talk a").await;
+    chromium.focus("[aria-label='Rename Weather']").await;
+    chromium.keys(ENTER).await;
+    chromium.until("document.activeElement.id === 'rename'").await;
+    chromium.replace(".talk input", &format!("Weather in Oslo{ENTER}")).await;
+    chromium.until(&format!("{only} === 'Weather in Oslo'")).await;
+    // A deletion wants a second press, and takes it back when something else is done.
+    chromium.focus(".talk a").await;
+    chromium.focus("[aria-label='Delete Weather in Oslo']").await;
+    chromium.keys(ENTER).await;
+    chromium.until("document.querySelector('.talk').textContent.includes('Really delete')").await;
+    chromium.focus("#message").await;
+    chromium.until("!document.querySelector('.talk').textContent.includes('Really delete')").await;
+    chromium.focus(".talk a").await;
+    chromium.focus("[aria-label='Delete Weather in Oslo']").await;
+    chromium.keys(ENTER).await;
+    chromium.keys(ENTER).await;
+    chromium.until("document.querySelectorAll('.talk').length === 0").await;
+    chromium.replace("#talks input", "").await;
+    chromium.until("document.querySelectorAll('.talk').length === 2").await;
+    assert_eq!(admin.get("/api/v1/conversations").await.expect(200).json()["total"], 2);
+    chromium.close().await;
+    app.stop().await;
+}

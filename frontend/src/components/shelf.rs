@@ -14,7 +14,7 @@ use super::keyboard::{focus_by_id, keep_active_row, move_by_key, place_of, retur
 use crate::state::{App, use_app};
 
 /// Rows this far out of view are drawn too, so that scrolling never shows a gap.
-const OVERSCAN: u32 = 264;
+const OVERSCAN: u32 = 132;
 
 /// The scrolling column: what is given as children, then the list.
 #[component]

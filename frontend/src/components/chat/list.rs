@@ -107,7 +107,7 @@ fn Entry(talk: Conversation) -> AnyView {
             }
             _ => {}
         };
-        view! { <input class="input" aria-label="Title" maxlength="200" autofocus prop:value=before on:keydown=keys on:blur=move |_| renaming.set(false) /> }
+        view! { <input class="input" id="rename" aria-label="Title" maxlength="200" prop:value=before on:keydown=keys on:blur=move |_| renaming.set(false) /> }
     };
     let shown = title.clone();
     view! {
@@ -119,7 +119,7 @@ fn Entry(talk: Conversation) -> AnyView {
                 view! { <a class="profile" href=path title=tip aria-current=move || here().then_some("true") on:click=open><span class="profile-name"><span>{shown}</span></span></a> }.into_any()
             }}
             <span class="talk-actions">
-                <button class="btn ghost small" type="button" aria-label=format!("Rename {title}") on:click=move |_| renaming.set(true)>"Rename"</button>
+                <button class="btn ghost small" type="button" aria-label=format!("Rename {title}") on:click=move |_| { renaming.set(true); request_animation_frame(|| focus_by_id("rename")); }>"Rename"</button>
                 <button
                     class="btn ghost small danger"
                     type="button"
