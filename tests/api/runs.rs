@@ -1,12 +1,33 @@
 //! Saying something in a conversation, and the run that answers.
 
+mod ends;
+mod streams;
+mod turns;
+
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
-use toolshelf_tests::{AppOptions, Client, EventStream, Process, ProcessOptions, SentEvent, TestApp};
+use toolshelf_tests::{
+    AppOptions, Client, EventStream, Process, ProcessOptions, SentEvent, Session, TestApp, TestModel,
+};
 
 async fn talk(client: &Client, new: Value) -> String {
     let made = client.post("/api/v1/conversations", new).await.expect(201).json();
     made["id"].as_str().expect("an id").to_owned()
+}
+
+/// A server with a model that does what the test says, and the conversation of an admin with it.
+async fn with_model() -> (TestApp, Session, TestModel, String) {
+    let model = TestModel::new();
+    let options = AppOptions { model: Some(model.clone()), ..AppOptions::default() };
+    let app = TestApp::start_with(options).await;
+    let admin = app.set_up().await;
+    let id = talk(&admin, json!({"model": "test"})).await;
+    (app, admin, model, id)
+}
+
+/// A run as it is.
+async fn run_of(client: &Client, run: &str) -> Value {
+    client.get(&format!("/api/v1/runs/{run}")).await.expect(200).json()
 }
 
 /// Says something, and returns the id of the run.
@@ -80,8 +101,11 @@ async fn the_console_shows_and_calls_what_a_message_carries() {
         ("/help", &["`/call name", "`/why name`"]),
         ("/nope", &["`/nope` is no command"]),
         ("/why list", &["`list` is **offered**"]),
-        ("/why read", &["`read` is **not offered**", "(few)", "You can choose a toolset"]),
-        ("/why raed", &["no tool named \"raed\""]),
+        (
+            "/why read",
+            &["`read` is **not offered**", "**Selection** (L2b, by toolset `few`)", "You can choose"],
+        ),
+        ("/why raed", &["no tool named `raed`"]),
         ("/why reads", &["Did you mean `read`"]),
         ("/search files", &["`grep`", "`list`"]),
         ("/search read", &["None of the 2 tools"]),
@@ -272,7 +296,8 @@ async fn a_run_is_stopped_while_a_tool_waits() {
     let run = say(&admin, &id, json!({"message": message})).await;
     let (connection, _) = toolshelf_tests::within("the connection", silent.accept()).await.unwrap();
     let turns = format!("/api/v1/conversations/{id}/turns");
-    admin.post(&turns, json!({"message": "me too"})).await.problem(409, "run_active");
+    let active = admin.post(&turns, json!({"message": "me too"})).await.problem(409, "run_active");
+    assert_eq!(active["current"], json!({"run_id": run}));
     let mut stream = listen(&admin, &run).await;
     let first = stream.next().await;
     assert_eq!(first.data["run"]["nodes"][2]["state"], "running", "{first:?}");
@@ -341,6 +366,13 @@ async fn a_run_that_is_cut_off_is_marked_and_never_runs_again() {
     assert!(cut["detail"].as_str().unwrap().contains("Send the message again"), "{cut}");
     let events = listen(&admin, &run).await.rest().await;
     assert_eq!(events.last().unwrap().data["state"], "interrupted");
+    // It left its message, with the call that it had begun.
+    let left = answer(&admin, &id).await;
+    assert_eq!((&left["run_id"], text(&left)), (&json!(run), ""));
+    assert_eq!(
+        (&left["calls"][0]["name"], &left["calls"][0]["state"]),
+        (&json!("web_fetch"), &json!("interrupted"))
+    );
     ask(&admin, &id, "hello").await;
     // A stop in good order marks what goes on too.
     let run = say(&admin, &id, json!({"message": message})).await;

@@ -16,6 +16,7 @@ use toolshelf_server::Config;
 
 use crate::client::Client;
 use crate::clock::TestClock;
+use crate::model::TestModel;
 
 /// The name of the admin that [`TestApp::set_up`] makes.
 pub const ADMIN: &str = "ada";
@@ -32,6 +33,8 @@ pub struct AppOptions {
     pub web_allowed_hosts: Vec<String>,
     /// The limits of the console.
     pub console: toolshelf_server::ModelLimits,
+    /// A model beside the console.
+    pub model: Option<TestModel>,
 }
 
 /// A real server in this process, with a data folder of its own and a clock that a test can move.
@@ -79,7 +82,10 @@ impl TestApp {
             console: options.console,
         };
         let environment = Environment { clock: Arc::clone(&clock) as _, random: Arc::new(SystemRandom) };
-        let server = toolshelf_server::start(config, environment).await.expect("the server starts");
+        let models = options.model.iter().map(|model| Arc::new(model.clone()) as _).collect();
+        let server = toolshelf_server::start_with_models(config, environment, |registry| registry, models)
+            .await
+            .expect("the server starts");
         let (address, setup_token, stopping) =
             (server.address, server.setup_token.clone(), server.stopping());
         let running = tokio::spawn(async move { server.run().await.expect("the server runs to its end") });

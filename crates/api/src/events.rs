@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use toolshelf_core::ToolCard;
 
+use crate::runs::RunEvent;
+
 /// A notice of change. On the wire its `kind` is the event's name, and its id is `epoch.seq`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -37,6 +39,14 @@ pub enum Event {
         /// Its name now; absent when it was deleted.
         name: Option<String>,
     },
+    /// Something happened in a run that the listener named. It has no id of its own: whoever comes back is told the whole
+    /// run first, whatever was heard before.
+    Run {
+        /// The run's id.
+        run_id: String,
+        /// What happened.
+        event: RunEvent,
+    },
 }
 
 /// The kinds of [`Event`] by the name that an event source listens to.
@@ -51,4 +61,6 @@ impl EventKind {
     pub const TOOL_CHANGED: &'static str = "tool_changed";
     /// See [`Event::ProfileChanged`].
     pub const PROFILE_CHANGED: &'static str = "profile_changed";
+    /// See [`Event::Run`].
+    pub const RUN: &'static str = "run";
 }

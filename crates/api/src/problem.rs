@@ -30,7 +30,8 @@ pub struct Problem {
     /// Close names, when a name is unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suggestions: Vec<String>,
-    /// The resource as it is now, when a write was made on an old revision.
+    /// The resource as it is now, when a write was made on an old revision; `{run_id}` of the run that stands in the way,
+    /// when an answer is being written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
     pub current: Option<Value>,

@@ -264,6 +264,11 @@ impl Tool {
         &self.service
     }
 
+    /// What a call changes. It describes and decides no visibility: the loop runs calls that only read side by side.
+    pub fn effect(&self) -> Effect {
+        self.effect
+    }
+
     /// Estimated tokens of the tool in a request.
     pub fn tokens(&self) -> u32 {
         self.tokens

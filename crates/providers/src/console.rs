@@ -1,12 +1,15 @@
 //! The tool console: a deterministic model that shows and calls the tools of a conversation.
 
 mod command;
+#[cfg(test)]
+mod tests;
 mod words;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
+use serde_json::Value;
 use toolshelf_core::ModelLimits;
-use toolshelf_runtime::{Model, ModelError, ModelInfo, Piece, Prompt};
+use toolshelf_runtime::{Model, ModelError, ModelInfo, Piece, Prompt, ToolCall};
 
 use self::command::Command;
 
@@ -35,11 +38,12 @@ impl Model for Console {
     }
 
     fn answer(&self, prompt: Prompt) -> BoxStream<'static, Result<Piece, ModelError>> {
-        let pieces = match (Command::parse(&prompt.message), prompt.results.last()) {
+        let result = prompt.rounds.last().and_then(|round| round.results.last());
+        let pieces = match (Command::parse(&prompt.message), result) {
             (Command::Call { .. }, Some(result)) => lines(&words::called(result)),
             (Command::Call { name, arguments: Ok(arguments) }, None) => {
-                let call = toolshelf_runtime::ToolCall { name, arguments };
-                vec![Piece::Call(call)]
+                let arguments = Value::Object(arguments).to_string();
+                vec![Piece::Call(ToolCall { id: "1".to_owned(), name, arguments })]
             }
             (Command::Call { name, arguments: Err(error) }, None) => {
                 lines(&words::bad_arguments(&name, &error))

@@ -16,7 +16,7 @@ mod turn;
 
 pub use environment::{Clock, Environment, Random, SystemClock, SystemRandom};
 pub use function::{CallContext, Check, Function, FunctionError, FunctionSpec};
-pub use model::{Model, ModelError, ModelInfo, Piece, Prompt, Said, ToolCall, ToolResult};
+pub use model::{Model, ModelError, ModelInfo, Piece, Prompt, Round, Said, ToolCall, ToolResult};
 pub use output::{DEFAULT_MAX_CHARS, ToolReturn, cap, thousands};
 pub use registry::{ArgumentError, CallRefused, Invoked, Registry, RegistryBuilder, RegistryError};
 pub use snapshot_cell::{SnapshotCell, Unready};

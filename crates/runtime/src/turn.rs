@@ -1,24 +1,34 @@
 //! The agent loop: from a message to its answer.
 
+use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use futures_util::future::join_all;
-use futures_util::{FutureExt as _, StreamExt as _};
-use toolshelf_core::{OverLimit, Refusal, Request, RequestError, Verdict, explain, resolve};
+use futures_util::stream;
+use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _};
+use serde_json::Value;
+use toolshelf_core::{
+    Effect, OverLimit, Refusal, Request, RequestError, Snapshot, Verdict, explain, resolve,
+};
 
-use crate::model::{Model, Piece, Prompt, Said, ToolCall, ToolResult};
+use crate::model::{Model, Piece, Prompt, Round, Said, ToolCall, ToolResult};
 use crate::registry::{CallRefused, Registry};
 
 /// The most questions to the model in one turn.
 const ITERATIONS_MAX: usize = 50;
-/// How often the same call may fail in the same way.
+/// How often the same call may fail.
 const SAME_FAILURES_MAX: usize = 3;
-/// How many calls of one answer run side by side; the others of it are refused.
-const CALLS_MAX: usize = 16;
+/// How many calls run side by side.
+const SIDE_BY_SIDE: usize = 8;
+/// The most calls of one answer.
+const CALLS_MAX: usize = 64;
+/// The most calls of one turn.
+const TURN_CALLS_MAX: usize = 500;
 /// The longest answer, in bytes.
-const ANSWER_MAX: usize = 1_000_000;
+const ANSWER_MAX: usize = 400_000;
+/// The longest name of a tool that is kept, in characters. No tool has a name of more than 64.
+const NAME_MAX: usize = 100;
 
 /// A part of a run that begins.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,9 +84,15 @@ pub enum TurnError {
     /// The model asked for calls again and again.
     #[error("The model asked {ITERATIONS_MAX} times for tools without an answer.")]
     TooManyIterations,
+    /// The model asked for more calls than one turn may have.
+    #[error("The model asked for more than {TURN_CALLS_MAX} calls.")]
+    TooManyCalls,
     /// The model repeated a call that fails.
     #[error("The model repeated a call of {0} that fails.")]
     Repeats(String),
+    /// Whoever asked no longer stands, so nothing more runs for them.
+    #[error("The session or API key that asked for it ended.")]
+    Ended,
     /// What happens cannot be kept.
     #[error("What happened could not be stored.")]
     Log(String),
@@ -91,7 +107,9 @@ impl TurnError {
             Self::OverLimit(_) => "too_many_tools",
             Self::Model(_) => "model_failed",
             Self::TooManyIterations => "too_many_iterations",
+            Self::TooManyCalls => "too_many_calls",
             Self::Repeats(_) => "repeated_failure",
+            Self::Ended => "signed_out",
             Self::Log(_) => "store_failed",
         }
     }
@@ -107,7 +125,10 @@ pub async fn run_turn(
     message: String,
     log: &dyn TurnLog,
 ) -> Result<String, TurnError> {
-    let mut results: Vec<ToolResult> = Vec::new();
+    let (before, message): (Arc<[Said]>, Arc<str>) = (before.into(), message.into());
+    let mut rounds: Vec<Arc<Round>> = Vec::new();
+    let mut called = 0;
+    let mut failures = Failures::default();
     for _ in 0..ITERATIONS_MAX {
         let snapshot = registry.snapshot().load().map_err(|_| TurnError::Unready)?;
         let resolution = resolve(&snapshot, request).map_err(TurnError::Request)?;
@@ -116,39 +137,58 @@ pub async fn run_turn(
         }
         let prompt = Prompt {
             resolution: Arc::new(resolution),
-            before: before.clone(),
-            message: message.clone(),
-            results: results.clone(),
+            before: Arc::clone(&before),
+            message: Arc::clone(&message),
+            rounds: rounds.clone(),
         };
         let number = log.begin(Begin::ModelCall).await?;
         let answer = AssertUnwindSafe(ask(model, prompt, number, log)).catch_unwind().await;
+        let answer = answer
+            .unwrap_or_else(|_| Err(TurnError::Model("The model failed unexpectedly.".to_owned())))
+            .and_then(|(text, calls)| {
+                called += calls.len();
+                if called > TURN_CALLS_MAX { Err(TurnError::TooManyCalls) } else { Ok((text, calls)) }
+            });
         let (text, calls) = match answer {
-            Ok(Ok(answer)) => answer,
-            Ok(Err(error)) => {
+            Ok(answer) => answer,
+            Err(error) => {
                 let end = End { code: Some(error.code().to_owned()), ..End::default() };
                 log.end(number, end).await?;
                 return Err(error);
-            }
-            Err(_) => {
-                log.end(number, End { code: Some("model_failed".to_owned()), ..End::default() }).await?;
-                return Err(TurnError::Model("The model failed unexpectedly.".to_owned()));
             }
         };
         log.end(number, End::default()).await?;
         if calls.is_empty() {
             return Ok(text);
         }
-        let ran = calls.into_iter().map(|call| run_call(registry, request, number, call, log));
-        for result in join_all(ran).await {
-            let result = result?;
-            let same = results.iter().filter(|earlier| **earlier == result).count();
-            if result.code.is_some() && same + 1 >= SAME_FAILURES_MAX {
-                return Err(TurnError::Repeats(result.call.name));
-            }
-            results.push(result);
+        let results = run_calls(registry, &snapshot, request, number, calls, log).await?;
+        if let Some(name) = results.iter().find_map(|result| failures.count(result)) {
+            return Err(TurnError::Repeats(name));
         }
+        rounds.push(Arc::new(Round { text, results }));
     }
     Err(TurnError::TooManyIterations)
+}
+
+/// How often each call failed since it last worked.
+#[derive(Default)]
+struct Failures(HashMap<(String, String), usize>);
+
+impl Failures {
+    /// Counts a result; returns the tool's name when the call failed once too often.
+    fn count(&mut self, result: &ToolResult) -> Option<String> {
+        // The order of the members makes no other call of it.
+        let mut arguments = result.call.read_arguments().map_or_else(Value::String, Value::Object);
+        arguments.sort_all_objects();
+        let call = (result.call.name.clone(), arguments.to_string());
+        if result.code.is_none() {
+            self.0.remove(&call);
+            return None;
+        }
+        let failures = self.0.entry(call).or_default();
+        *failures += 1;
+        (*failures >= SAME_FAILURES_MAX).then(|| result.call.name.clone())
+    }
 }
 
 async fn ask(
@@ -163,12 +203,13 @@ async fn ask(
         match piece.map_err(|error| TurnError::Model(error.0))? {
             Piece::Text(more) => {
                 if text.len() + more.len() > ANSWER_MAX {
-                    return Err(TurnError::Model("The answer is longer than 1 MB.".to_owned()));
+                    let most = ANSWER_MAX / 1_000;
+                    return Err(TurnError::Model(format!("The answer is longer than {most} kB.")));
                 }
                 log.wrote(number, &more);
                 text.push_str(&more);
             }
-            Piece::Call(call) if calls.len() < CALLS_MAX => calls.push(call),
+            Piece::Call(call) if calls.len() < CALLS_MAX => calls.push(bounded(call)),
             Piece::Call(_) => {
                 return Err(TurnError::Model(format!(
                     "The model asked for more than {CALLS_MAX} calls at once."
@@ -179,6 +220,42 @@ async fn ask(
     Ok((text, calls))
 }
 
+/// The call with a name that can be kept. A name that is cut is no tool's, before or after.
+fn bounded(mut call: ToolCall) -> ToolCall {
+    if let Some((end, _)) = call.name.char_indices().nth(NAME_MAX) {
+        call.name.truncate(end);
+        call.name.push('…');
+    }
+    call
+}
+
+/// Runs the calls of one answer; the results are in its order. Neighbours that only read run side by side. A call that
+/// changes something runs alone, after those before it and before those after it, as the model wrote them.
+async fn run_calls(
+    registry: &Registry,
+    snapshot: &Snapshot,
+    request: &Request,
+    parent: u32,
+    calls: Vec<ToolCall>,
+    log: &dyn TurnLog,
+) -> Result<Vec<ToolResult>, TurnError> {
+    // A name that is no tool's runs nothing.
+    let only_reads = |call: &ToolCall| {
+        snapshot.find(&call.name).is_none_or(|index| snapshot.tool(index).effect() == Effect::Read)
+    };
+    let mut results = Vec::with_capacity(calls.len());
+    let mut calls = calls.into_iter().peekable();
+    while let Some(first) = calls.next() {
+        let together = only_reads(&first);
+        let mut group = vec![run_call(registry, request, parent, first, log)];
+        while together && let Some(next) = calls.next_if(&only_reads) {
+            group.push(run_call(registry, request, parent, next, log));
+        }
+        results.extend(stream::iter(group).buffered(SIDE_BY_SIDE).try_collect::<Vec<_>>().await?);
+    }
+    Ok(results)
+}
+
 async fn run_call(
     registry: &Registry,
     request: &Request,
@@ -187,12 +264,15 @@ async fn run_call(
     log: &dyn TurnLog,
 ) -> Result<ToolResult, TurnError> {
     let number = log.begin(Begin::ToolCall { parent, call: &call }).await?;
-    let end = match registry.invoke(request, &call.name, call.arguments.clone()).await {
-        Ok(invoked) => {
-            let code = invoked.code.map(str::to_owned);
-            End { text: Some(invoked.output.text), code, verdict: None }
-        }
-        Err(refused) => refusal(&call.name, refused),
+    let end = match call.read_arguments() {
+        Err(wrong) => End { text: Some(wrong), code: Some("invalid_input".to_owned()), verdict: None },
+        Ok(arguments) => match registry.invoke(request, &call.name, arguments).await {
+            Ok(invoked) => {
+                let code = invoked.code.map(str::to_owned);
+                End { text: Some(invoked.output.text), code, verdict: None }
+            }
+            Err(refused) => refusal(&call.name, refused),
+        },
     };
     let result = ToolResult { call, text: end.text.clone().unwrap_or_default(), code: end.code.clone() };
     log.end(number, end).await?;
@@ -230,7 +310,9 @@ fn refusal(name: &str, refused: CallRefused) -> End {
         CallRefused::Refused(Refusal::Removed(verdict)) => {
             let mut text = format!("{} cannot be called here. {}", verdict.tool, explain::sentence(&verdict));
             if let Some(fix) = &verdict.fix {
-                text = format!("{text} {}", explain::fix_sentence(fix));
+                // A reason that somebody gave may end without a sign.
+                let end = if text.ends_with(['.', '!', '?']) { "" } else { "." };
+                text = format!("{text}{end} {}", explain::fix_sentence(fix));
             }
             End { text: Some(text), code, verdict: Some(*verdict) }
         }

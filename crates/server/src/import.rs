@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
 use toolshelf_api::{FunctionsMeta, ImportedFunctions};
-use toolshelf_core::ModelLimits;
 use toolshelf_runtime::Environment;
 use toolshelf_service::{Service, ServiceError};
 
@@ -63,7 +62,7 @@ pub(crate) async fn import(path: &Path, data: &Path, replace: bool) -> anyhow::R
         data.display()
     );
     let Opened { service, store, .. } =
-        open(data, &[], ModelLimits::default(), Environment::system(), |registry| registry).await?;
+        open(data, &[], Vec::new(), Environment::system(), |registry| registry).await?;
     let imported = service.import_functions(document, replace).await.map_err(|error| refused(path, error));
     drop(service);
     Arc::clone(&store).close().await;

@@ -16,6 +16,6 @@ mod state;
 pub use cli::main;
 pub use config::{Config, ConfigError};
 pub use http::{ROUTES, Route, openapi, router};
-pub use serve::{Server, start, start_with};
+pub use serve::{Server, start, start_with, start_with_models};
 pub use state::AppState;
 pub use toolshelf_core::ModelLimits;

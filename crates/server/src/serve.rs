@@ -9,7 +9,6 @@ use anyhow::{Context as _, anyhow};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use toolshelf_core::ModelLimits;
 use toolshelf_functions::{Builtins, WebClient, WebConfig, Workspaces};
 use toolshelf_providers::Console;
 use toolshelf_runtime::store::Store;
@@ -54,7 +53,7 @@ pub(crate) struct Opened {
 pub(crate) async fn open(
     data: &Path,
     web_allowed_hosts: &[String],
-    console: ModelLimits,
+    models: Vec<Arc<dyn Model>>,
     environment: Environment,
     more: impl FnOnce(RegistryBuilder) -> RegistryBuilder,
 ) -> anyhow::Result<Opened> {
@@ -71,7 +70,6 @@ pub(crate) async fn open(
             let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
             anyhow!("the functions cannot be registered: {}", errors.join("; "))
         })?;
-    let models: Vec<Arc<dyn Model>> = vec![Arc::new(Console::new(console))];
     let service =
         Service::new(Arc::clone(&store) as Arc<dyn Store>, Arc::new(registry), models, environment).await?;
     Ok(Opened { service, store, workspaces })
@@ -88,9 +86,21 @@ pub async fn start_with(
     environment: Environment,
     more: impl FnOnce(RegistryBuilder) -> RegistryBuilder,
 ) -> anyhow::Result<Server> {
+    start_with_models(config, environment, more, Vec::new()).await
+}
+
+/// The same with models beside the console, too.
+pub async fn start_with_models(
+    config: Config,
+    environment: Environment,
+    more: impl FnOnce(RegistryBuilder) -> RegistryBuilder,
+    further: Vec<Arc<dyn Model>>,
+) -> anyhow::Result<Server> {
     let data = open_data_folder(&config.data)?;
+    let mut models: Vec<Arc<dyn Model>> = vec![Arc::new(Console::new(config.console))];
+    models.extend(further);
     let Opened { service, store, workspaces } =
-        open(&data, &config.web_allowed_hosts, config.console, environment.clone(), more).await?;
+        open(&data, &config.web_allowed_hosts, models, environment.clone(), more).await?;
     crate::import::at_first_start(&service, &data).await?;
     let listener = TcpListener::bind(config.listen)
         .await
@@ -330,7 +340,7 @@ mod tests {
                 public_url: public_url.map(|url: &str| url.parse().unwrap()),
                 trusted_proxies: vec![],
                 web_allowed_hosts: vec![],
-                console: super::ModelLimits::default(),
+                console: toolshelf_core::ModelLimits::default(),
             };
             let warnings = warnings(&config);
             assert_eq!(warnings.len(), told.len(), "{listen} {public_url:?}: {warnings:?}");

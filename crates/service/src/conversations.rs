@@ -10,7 +10,6 @@ use crate::Service;
 use crate::account_rules::Fields;
 use crate::authenticator::Actor;
 use crate::error::ServiceError;
-use crate::live_run::StopReason;
 use crate::models::DEFAULT_MODEL;
 use crate::references;
 use crate::starts::{chosen, starting};
@@ -194,7 +193,7 @@ impl Service {
         unit.delete_conversation(id).await?;
         unit.commit().await?;
         for live in self.runs().all().iter().filter(|live| live.conversation_id == id) {
-            live.stop(StopReason::Cancelled);
+            live.cancel();
         }
         Ok(())
     }

@@ -35,6 +35,12 @@ pub enum ServiceError {
         /// A sentence that a person can act on.
         detail: String,
     },
+    /// An answer is being written in the conversation.
+    #[error("An answer is being written in this conversation. Wait for it, or stop it.")]
+    RunActive {
+        /// The run that writes it.
+        run_id: String,
+    },
     /// The write was made on an old revision.
     #[error("Somebody changed it in the meantime.")]
     Stale {

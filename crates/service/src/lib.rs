@@ -14,6 +14,7 @@ mod events;
 mod functions_meta;
 mod limits;
 mod live_run;
+mod messages;
 mod models;
 mod paging;
 mod passwords;
@@ -22,6 +23,7 @@ mod profiles;
 mod references;
 mod requests;
 mod run_shapes;
+mod run_task;
 mod runs;
 mod secrets;
 mod sessions;
@@ -36,6 +38,7 @@ mod writer;
 
 use std::sync::Arc;
 
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use toolshelf_core::{Availability, ToolIndex};
 use toolshelf_runtime::store::Store;
@@ -69,6 +72,8 @@ struct Inner {
     runs: runs::LiveRuns,
     /// The tasks of runs, so that the end of the server waits for theirs.
     tasks: TaskTracker,
+    /// Cancelled when all runs are to stop.
+    stop_runs: CancellationToken,
     /// Held from BEGIN to swap, so that swaps are in commit order.
     writer: tokio::sync::Mutex<()>,
     events: Events,
@@ -96,10 +101,7 @@ impl Service {
         let revision = unit.snapshot_revision().await?;
         drop(unit);
         snapshot = profiles::load(&*store, snapshot, environment.now()).await?;
-        // Nothing can be going on yet, so what seems to was cut off.
-        let mut unit = store.begin().await?;
-        unit.interrupt_runs(environment.now()).await?;
-        unit.commit().await?;
+        runs::cut_off_all(&*store, &environment).await?;
         registry.snapshot().swap(snapshot.at_revision(revision));
         let inner = Inner {
             events: Events::new(environment.now().timestamp_micros()),
@@ -110,6 +112,7 @@ impl Service {
             writer: tokio::sync::Mutex::new(()),
             runs: runs::LiveRuns::default(),
             tasks: TaskTracker::new(),
+            stop_runs: CancellationToken::new(),
             store,
             environment,
             registry,

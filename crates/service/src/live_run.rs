@@ -1,6 +1,7 @@
 //! A run that goes on: what it is now, and what happened last, for whoever listens.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::broadcast;
@@ -29,21 +30,21 @@ pub struct RunSubscription {
     pub coming: Option<broadcast::Receiver<Arc<NumberedRun>>>,
 }
 
-/// Why a run is to stop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum StopReason {
-    /// Somebody wants it to.
-    Cancelled,
-    /// The server stops.
-    Interrupted,
+/// How a run ended.
+#[derive(Clone, Debug)]
+pub(crate) struct Ended {
+    pub(crate) state: RunState,
+    pub(crate) code: Option<String>,
+    pub(crate) detail: Option<String>,
 }
 
 /// A run that goes on.
 pub(crate) struct LiveRun {
+    pub(crate) id: String,
     pub(crate) conversation_id: String,
-    /// Cancelled when the run is to stop; the reason is in `stop_reason`.
+    /// Cancelled when the run is to stop.
     pub(crate) stop: CancellationToken,
-    stop_reason: Mutex<Option<StopReason>>,
+    is_cancelled: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -57,13 +58,15 @@ struct State {
 }
 
 impl LiveRun {
-    pub(crate) fn new(run: Run, events: &Events) -> Self {
+    /// `stop` is cancelled when everything stops.
+    pub(crate) fn new(run: Run, events: &Events, stop: CancellationToken) -> Self {
         let (sender, _) = broadcast::channel(HISTORY);
         let at = events.take_place();
         Self {
+            id: run.id.clone(),
             conversation_id: run.conversation_id.clone(),
-            stop: CancellationToken::new(),
-            stop_reason: Mutex::new(None),
+            stop,
+            is_cancelled: AtomicBool::new(false),
             state: Mutex::new(State { run, at, history: VecDeque::new(), forgotten: at, sender }),
         }
     }
@@ -72,20 +75,35 @@ impl LiveRun {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks the run to stop; the first reason counts.
-    pub(crate) fn stop(&self, reason: StopReason) {
-        self.stop_reason.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(reason);
+    /// Asks the run to stop because somebody wants it to.
+    pub(crate) fn cancel(&self) {
+        self.is_cancelled.store(true, Ordering::Release);
         self.stop.cancel();
     }
 
-    pub(crate) fn stop_reason(&self) -> StopReason {
-        let reason = *self.stop_reason.lock().unwrap_or_else(PoisonError::into_inner);
-        reason.unwrap_or(StopReason::Interrupted)
+    /// Whether somebody wants it to stop; otherwise the server stops.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.is_cancelled.load(Ordering::Acquire)
     }
 
     /// The run as it is.
     pub(crate) fn run(&self) -> Run {
         self.state().run.clone()
+    }
+
+    /// A part as it is.
+    pub(crate) fn node(&self, number: u32) -> Option<RunNode> {
+        self.state().run.nodes.iter().find(|node| node.number == number).cloned()
+    }
+
+    /// Ends the run and what still goes on in it, and tells whoever listens.
+    pub(crate) fn end(&self, events: &Events, ended: Ended, at: &str) {
+        for node in end_nodes(&self.run(), ended.state, at) {
+            self.publish(events, RunEvent::Node { node: Box::new(node) });
+        }
+        self.state().run.finished_at = Some(at.to_owned());
+        let Ended { state, code, detail } = ended;
+        self.publish(events, RunEvent::Finished { state, code, detail });
     }
 
     /// Changes the run and tells whoever listens, as one step: nobody sees one without the other.
@@ -144,9 +162,10 @@ pub(crate) fn over(id: EventId, run: Run) -> RunSubscription {
 }
 
 fn put(nodes: &mut Vec<RunNode>, node: &RunNode) {
-    match nodes.iter_mut().find(|known| known.number == node.number) {
-        Some(known) => known.clone_from(node),
-        None => nodes.push(node.clone()),
+    // Parts that begin side by side may be kept in another order than that of their numbers.
+    match nodes.binary_search_by_key(&node.number, |known| known.number) {
+        Ok(place) => nodes[place].clone_from(node),
+        Err(place) => nodes.insert(place, node.clone()),
     }
 }
 
@@ -201,7 +220,7 @@ mod tests {
     #[test]
     fn whenever_a_listener_goes_and_comes_back_it_knows_everything() {
         let events = Events::new(7);
-        let live = LiveRun::new(run(), &events);
+        let live = LiveRun::new(run(), &events, CancellationToken::new());
         let pieces: Vec<String> = (0..HISTORY + 200).map(|number| format!("{number} ")).collect();
         let mut listeners: Vec<(EventId, String)> = Vec::new();
         let mut all = String::new();

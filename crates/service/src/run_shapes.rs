@@ -32,18 +32,12 @@ fn state_shape(state: StoredState) -> RunState {
 }
 
 pub(crate) fn run_shape(row: RunRow, nodes: Vec<RunNode>) -> Run {
-    let interrupted = row.state == StoredState::Interrupted && row.detail.is_none();
-    let detail = if interrupted {
-        Some("The server stopped in the middle of it. Send the message again.".to_owned())
-    } else {
-        row.detail
-    };
     Run {
         id: row.id,
         conversation_id: row.conversation_id,
         state: state_shape(row.state),
         code: row.code,
-        detail,
+        detail: row.detail,
         nodes,
         snapshot_revision: row.snapshot_revision,
         started_at: rfc3339(row.started_at),

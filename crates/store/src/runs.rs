@@ -1,7 +1,6 @@
 //! What is said in conversations, and the runs in between.
 
 use async_trait::async_trait;
-use chrono::{DateTime, Utc};
 use serde_json::Value;
 use sqlx::sqlite::SqliteRow;
 use toolshelf_runtime::store::{
@@ -37,6 +36,21 @@ macro_rules! select_nodes {
                 "verdict", "started_at", "finished_at",
             ),
             " FROM run_nodes ",
+            $rest
+        )
+    };
+}
+
+/// Messages, up to the condition.
+macro_rules! select_messages {
+    ($rest:literal) => {
+        concat!(
+            "SELECT ",
+            columns!(
+                "messages": "conversation_id", "number", "id", "role", "text", "run_id", "tools_override",
+                "created_at",
+            ),
+            " FROM messages ",
             $rest
         )
     };
@@ -184,11 +198,9 @@ impl Runs for SqliteUnit {
         Ok(ended == 1)
     }
 
-    async fn interrupt_runs(&mut self, at: DateTime<Utc>) -> Result<u64, StoreError> {
-        let nodes = "UPDATE run_nodes SET state = 'interrupted', finished_at = $1 WHERE state = 'running'";
-        self.execute(sqlx::query(nodes).bind(micros(at))).await?;
-        let runs = "UPDATE runs SET state = 'interrupted', finished_at = $1 WHERE state = 'running'";
-        self.execute(sqlx::query(runs).bind(micros(at))).await
+    async fn list_running(&mut self) -> Result<Vec<RunRow>, StoreError> {
+        let statement = select_runs!("WHERE runs.state = 'running' ORDER BY runs.id");
+        self.all(sqlx::query(statement)).await?.iter().map(read_run).collect()
     }
 
     async fn put_run_node(&mut self, node: &RunNodeRow) -> Result<(), StoreError> {
@@ -252,17 +264,20 @@ impl Runs for SqliteUnit {
         before: Option<u64>,
         limit: u32,
     ) -> Result<Vec<MessageRow>, StoreError> {
-        let statement = sqlx::query(concat!(
-            "SELECT ",
-            columns!(
-                "messages": "conversation_id", "number", "id", "role", "text", "run_id", "tools_override",
-                "created_at",
-            ),
-            " FROM messages WHERE messages.conversation_id = $1 AND messages.number < $2 \
-             ORDER BY messages.number DESC LIMIT $3"
+        let statement = sqlx::query(select_messages!(
+            "WHERE messages.conversation_id = $1 AND messages.number < $2 ORDER BY messages.number DESC LIMIT $3"
         ));
         let before = before.and_then(|before| i64::try_from(before).ok()).unwrap_or(i64::MAX);
         let statement = statement.bind(conversation_id).bind(before).bind(i64::from(limit));
+        self.all(statement).await?.iter().map(read_message).collect()
+    }
+
+    async fn list_told(&mut self, conversation_id: &str, limit: u32) -> Result<Vec<MessageRow>, StoreError> {
+        let statement = sqlx::query(select_messages!(
+            "JOIN runs ON runs.id = messages.run_id WHERE messages.conversation_id = $1 \
+             AND (messages.role = 'user' OR runs.state = 'done') ORDER BY messages.number DESC LIMIT $2"
+        ));
+        let statement = statement.bind(conversation_id).bind(i64::from(limit));
         self.all(statement).await?.iter().map(read_message).collect()
     }
 

@@ -123,8 +123,8 @@ pub trait Runs {
     async fn find_running(&mut self, conversation_id: &str) -> Result<Option<RunRow>, StoreError>;
     /// Ends a run that goes on; says whether it did.
     async fn finish_run(&mut self, run: &RunRow) -> Result<bool, StoreError>;
-    /// Marks everything that goes on as interrupted, because nothing can be going on yet; returns how many runs.
-    async fn interrupt_runs(&mut self, at: DateTime<Utc>) -> Result<u64, StoreError>;
+    /// Every run that goes on, by id.
+    async fn list_running(&mut self) -> Result<Vec<RunRow>, StoreError>;
     /// Adds a part of a run, or replaces it.
     async fn put_run_node(&mut self, node: &RunNodeRow) -> Result<(), StoreError>;
     /// The parts of a run by number.
@@ -139,6 +139,9 @@ pub trait Runs {
         before: Option<u64>,
         limit: u32,
     ) -> Result<Vec<MessageRow>, StoreError>;
+    /// What a model is told of a conversation: what the person said, and the answers of runs that are done; newest first,
+    /// at most `limit`.
+    async fn list_told(&mut self, conversation_id: &str, limit: u32) -> Result<Vec<MessageRow>, StoreError>;
     /// How many messages a conversation has.
     async fn count_messages(&mut self, conversation_id: &str) -> Result<u64, StoreError>;
     /// The tool calls of the runs of a conversation's messages with numbers from `first` to `last`, by run and number.

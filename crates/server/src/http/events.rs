@@ -8,30 +8,45 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::sse::{Event as SseEvent, KeepAlive, Sse};
 use futures_util::Stream;
+use serde::Deserialize;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
-use toolshelf_api::{Event, EventKind};
+use toolshelf_api::{Event, EventKind, Problem};
 use toolshelf_service::{EventId, Numbered};
+use utoipa::IntoParams;
 
-use super::{ApiError, SignedInUser};
+use super::runs::{among_changes, named_runs, tell};
+use super::{ApiError, Params, SignedInUser};
 use crate::state::AppState;
 
 /// How often a stream asks whether its listener's time is over.
 const CHECK_EVERY: Duration = Duration::from_secs(10);
 
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ListenParams {
+    /// Ids of runs of the caller's that the stream tells of too, at most 20, with commas between. Each begins with its
+    /// `resync`.
+    runs: Option<String>,
+}
+
 /// A stream of changes. It begins with `hello`; with `Last-Event-ID` it goes on where it stopped, or says `resync`
 /// when events were lost. It ends when the session or key ends.
-#[utoipa::path(get, path = "/events", tag = "events", responses(
-    (status = 200, content_type = "text/event-stream", body = Event)
+#[utoipa::path(get, path = "/events", tag = "events", params(ListenParams), responses(
+    (status = 200, content_type = "text/event-stream", body = Event), (status = 404, body = Problem),
+    (status = 422, body = Problem)
 ))]
 pub(crate) async fn listen(
     State(state): State<AppState>,
     SignedInUser(actor): SignedInUser,
+    Params(params): Params<ListenParams>,
     headers: HeaderMap,
 ) -> Result<Sse<impl Stream<Item = Result<SseEvent, Infallible>>>, ApiError> {
     let last_seen =
         headers.get("last-event-id").and_then(|value| value.to_str().ok()?.parse::<EventId>().ok());
+    let runs = named_runs(&state, &actor, params.runs.as_deref()).await?;
     let asked_to_resume = headers.contains_key("last-event-id");
     let mut subscription = state.service.events().subscribe(last_seen);
     let revision = state.service.registry().snapshot().load().map_or(0, |snapshot| snapshot.revision());
@@ -55,6 +70,9 @@ pub(crate) async fn listen(
         };
         if send(&sender, &first).await.is_err() {
             return;
+        }
+        for (id, run) in runs {
+            tokio::spawn(tell(state.clone(), actor.clone(), id, run, sender.clone(), among_changes));
         }
         for event in std::mem::take(&mut subscription.missed) {
             if send(&sender, &event).await.is_err() {
@@ -101,6 +119,7 @@ async fn send(sender: &mpsc::Sender<Result<SseEvent, Infallible>>, event: &Numbe
         Event::Resync { .. } => EventKind::RESYNC,
         Event::ToolChanged { .. } => EventKind::TOOL_CHANGED,
         Event::ProfileChanged { .. } => EventKind::PROFILE_CHANGED,
+        Event::Run { .. } => EventKind::RUN,
     };
     let event =
         SseEvent::default().event(name).id(event.id.to_string()).json_data(&event.event).map_err(|_| ())?;

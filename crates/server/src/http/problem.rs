@@ -107,6 +107,12 @@ impl From<ServiceError> for ApiError {
                 )
             }
             ServiceError::Conflict { code, detail } => Self::new(StatusCode::CONFLICT, code, detail),
+            ServiceError::RunActive { ref run_id } => {
+                let current = serde_json::json!({ "run_id": run_id });
+                let mut conflict = Self::new(StatusCode::CONFLICT, "run_active", error.to_string());
+                conflict.problem.current = Some(current);
+                conflict
+            }
             ServiceError::Stale { current } => {
                 let detail =
                     "Somebody changed it in the meantime. Look at it as it is now, and decide again.";

@@ -12,7 +12,9 @@ use futures_util::Stream;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
-use toolshelf_api::{CreateTurn, Message, Model, Page, Problem, Run, RunEvent, StartedRun};
+use toolshelf_api::{
+    CreateTurn, Event, EventKind, FieldError, Message, Model, Page, Problem, Run, RunEvent, StartedRun,
+};
 use toolshelf_service::{Actor, EventId, NumberedRun, RunSubscription};
 
 use super::paging::PageParams;
@@ -97,21 +99,49 @@ pub(crate) async fn listen_to_run(
     let subscription = state.service.listen_to_run(&actor, &id, last_heard).await?;
     // A bounded queue: a listener that does not read holds up only its own stream.
     let (sender, receiver) = mpsc::channel(16);
-    tokio::spawn(tell(state, actor, id, subscription, sender));
+    tokio::spawn(tell(state, actor, id, subscription, sender, alone));
     Ok(Sse::new(ReceiverStream::new(receiver)).keep_alive(KeepAlive::new().interval(CHECK_EVERY)))
 }
 
+/// The most runs that one stream of changes tells of.
+const RUNS_MAX: usize = 20;
+
+/// The caller's runs that a stream of changes is to tell of: ids with commas between. Fails if one is unknown.
+pub(super) async fn named_runs(
+    state: &AppState,
+    actor: &Actor,
+    names: Option<&str>,
+) -> Result<Vec<(String, RunSubscription)>, ApiError> {
+    let mut ids: Vec<&str> = names.unwrap_or_default().split(',').filter(|id| !id.is_empty()).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    if ids.len() > RUNS_MAX {
+        let message = format!("Name at most {RUNS_MAX} runs.");
+        return Err(ApiError::invalid(vec![FieldError { pointer: "runs".to_owned(), message }]));
+    }
+    let mut runs = Vec::with_capacity(ids.len());
+    for id in ids {
+        runs.push((id.to_owned(), state.service.listen_to_run(actor, id, None).await?));
+    }
+    Ok(runs)
+}
+
 /// Tells a listener until the run is over, the listener is gone, or may not listen any more.
-async fn tell(
+pub(super) async fn tell(
     state: AppState,
     actor: Actor,
     id: String,
     mut subscription: RunSubscription,
     sender: mpsc::Sender<Result<SseEvent, Infallible>>,
+    write: fn(&str, &NumberedRun) -> Result<SseEvent, axum::Error>,
 ) {
+    let send = async |event: &NumberedRun| {
+        let event = write(&id, event).map_err(|_| ())?;
+        sender.send(Ok(event)).await.map_err(|_| ())
+    };
     loop {
         for event in std::mem::take(&mut subscription.first) {
-            if send(&sender, &event).await.is_err() {
+            if send(&event).await.is_err() {
                 return;
             }
         }
@@ -134,7 +164,7 @@ async fn tell(
             match event {
                 Ok(event) => {
                     let is_last = matches!(event.event, RunEvent::Finished { .. });
-                    if send(&sender, &event).await.is_err() || is_last {
+                    if send(&event).await.is_err() || is_last {
                         return;
                     }
                 }
@@ -152,14 +182,20 @@ async fn tell(
     }
 }
 
-async fn send(sender: &mpsc::Sender<Result<SseEvent, Infallible>>, event: &NumberedRun) -> Result<(), ()> {
+/// An event on the stream of its run.
+fn alone(_: &str, event: &NumberedRun) -> Result<SseEvent, axum::Error> {
     let name = match &event.event {
         RunEvent::Resync { .. } => "resync",
         RunEvent::Node { .. } => "node",
         RunEvent::Delta { .. } => "delta",
         RunEvent::Finished { .. } => "finished",
     };
-    let event =
-        SseEvent::default().event(name).id(event.id.to_string()).json_data(&event.event).map_err(|_| ())?;
-    sender.send(Ok(event)).await.map_err(|_| ())
+    SseEvent::default().event(name).id(event.id.to_string()).json_data(&event.event)
+}
+
+/// An event among notices of change. It gets no id: a listener that comes back with one is promised what came after it,
+/// and the places of runs and of changes do not come in one order here.
+pub(super) fn among_changes(run_id: &str, event: &NumberedRun) -> Result<SseEvent, axum::Error> {
+    let event = Event::Run { run_id: run_id.to_owned(), event: event.event.clone() };
+    SseEvent::default().event(EventKind::RUN).json_data(&event)
 }
