@@ -248,7 +248,7 @@ async fn run_calls(
     while let Some(first) = calls.next() {
         let together = only_reads(&first);
         let mut group = vec![run_call(registry, request, parent, first, log)];
-        while together && let Some(next) = calls.next_if(&only_reads) {
+        while together && let Some(next) = calls.next_if(only_reads) {
             group.push(run_call(registry, request, parent, next, log));
         }
         results.extend(stream::iter(group).buffered(SIDE_BY_SIDE).try_collect::<Vec<_>>().await?);

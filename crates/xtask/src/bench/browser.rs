@@ -45,6 +45,59 @@ pub(super) struct Painted {
     pub(super) later: Vec<f64>,
 }
 
+/// Makes a profile of every tool, takes tools out and puts them in again one by one, and answers the milliseconds of each
+/// edit as the page waits for it.
+const EDIT: &str = "
+    const answer = arguments[arguments.length - 1];
+    const csrf = JSON.parse(document.getElementById('boot')?.textContent ?? '{}').me?.csrf_token;
+    const send = (path, body) => fetch('/api/v1' + path, {method: 'POST', body: JSON.stringify(body),
+        headers: {'content-type': 'application/json', 'x-csrf-token': csrf}}).then((response) => response.json());
+    (async () => {
+        const {tools} = await send('/profiles', {name: 'everything'});
+        const times = [];
+        for (let round = 0; round < 40; round++) {
+            const edit = round % 2 ? {add: [tools[round - 1]]} : {remove: [tools[round]]};
+            const start = performance.now();
+            await send('/profiles/everything/tools', edit);
+            times.push(performance.now() - start);
+        }
+        answer(times);
+    })().catch(() => answer(null));";
+
+/// Types into the filter letter by letter, and answers for each the milliseconds until the page has worked it in.
+const FILTER: &str = "
+    const answer = arguments[arguments.length - 1];
+    const field = document.querySelector('#filter');
+    const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set;
+    const settled = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)));
+    (async () => {
+        const times = [];
+        for (const word of ['search', 'delete issue', 'service 12']) {
+            for (let length = 1; length <= word.length; length++) {
+                const start = performance.now();
+                set.call(field, word.slice(0, length));
+                field.dispatchEvent(new Event('input', {bubbles: true}));
+                await null;
+                times.push(performance.now() - start);
+                await settled();
+            }
+            set.call(field, '');
+            field.dispatchEvent(new Event('input', {bubbles: true}));
+            await settled();
+        }
+        answer(times);
+    })().catch(() => answer(null));";
+
+/// What a catalog of many tools costs.
+pub(super) struct Many {
+    /// Milliseconds from the start of each visit of `/functions` to its first painted rows.
+    pub(super) painted: Vec<f64>,
+    /// Milliseconds of each edit of a profile of all tools.
+    pub(super) edits: Vec<f64>,
+    /// Milliseconds in which the page works in each letter of a filter.
+    pub(super) letters: Vec<f64>,
+}
+
 /// Creates the first account of a new server, and answers its session.
 pub(super) fn create_account(url: &str, token: &str) -> Result<Session> {
     let body = json!({"token": token, "username": "bench", "password": "a bench of oak, well measured"});
@@ -75,6 +128,20 @@ pub(super) fn measure_painted(url: &str, session: &Session) -> Result<Painted> {
     let first = browser.visit(&page)?;
     let later = (0..VISITS).map(|_| browser.visit(&page)).collect::<Result<_>>()?;
     Ok(Painted { first, later })
+}
+
+/// Measures `/functions` with whatever tools the server has.
+pub(super) fn measure_many(url: &str, session: &Session) -> Result<Many> {
+    let browser = Browser::start()?;
+    browser.post("url", &json!({"url": format!("{url}/healthz")}))?;
+    let cookie = json!({"cookie": {"name": session.name, "value": session.value, "path": "/"}});
+    browser.post("cookie", &cookie)?;
+    let page = format!("{url}/functions");
+    browser.visit(&page)?;
+    let painted = (0..VISITS).map(|_| browser.visit(&page)).collect::<Result<_>>()?;
+    let letters = browser.times(FILTER)?;
+    let edits = browser.times(EDIT)?;
+    Ok(Many { painted, edits, letters })
 }
 
 /// A headless browser that closes with its owner.
@@ -120,6 +187,13 @@ impl Browser {
 
     fn post(&self, command: &str, body: &Value) -> Result<Value> {
         post(&self.agent, &format!("{}/{command}", self.session), body)
+    }
+
+    /// Runs a script that answers milliseconds.
+    fn times(&self, script: &str) -> Result<Vec<f64>> {
+        let times = self.post("execute/async", &json!({"script": script, "args": []}))?;
+        let times = times.as_array().context("the page could not be measured")?;
+        Ok(times.iter().filter_map(Value::as_f64).collect())
     }
 
     fn visit(&self, page: &str) -> Result<f64> {

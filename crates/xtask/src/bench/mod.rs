@@ -96,10 +96,42 @@ pub(crate) fn run(workspace: &Workspace) -> Result<ExitCode> {
     });
     drop(running);
 
+    measure_many_tools(workspace, &mut figures)?;
     run_criterion(workspace)?;
     let rows: Vec<Vec<String>> = figures.iter().map(Figure::row).collect();
     report::result(&format!("\n{}", report::table(&["figure", "measured", "target", "result"], &rows)));
     Ok(if figures.iter().all(Figure::is_met) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// What catalogs of the size of a busy and of a very large installation cost.
+fn measure_many_tools(workspace: &Workspace, figures: &mut Vec<Figure>) -> Result<()> {
+    report::step("Building and measuring a server with many tools (about 3 minutes the first time)");
+    let mut cargo = workspace.cargo();
+    cargo.args(["build", "--release", "--package", "toolshelf-tests", "--example", "many"]);
+    command::run(&mut cargo, "Its messages are above.")?;
+    let example = workspace.target.join("release/examples/many");
+    let measure = |tools: usize| -> Result<browser::Many> {
+        let data = tempfile::tempdir()?;
+        let mut server = RunningServer::start_with_tools(&example, tools, data.path())?;
+        let session = browser::create_account(&server.url.clone(), &server.setup_token()?)?;
+        browser::measure_many(&server.url, &session)
+    };
+    let (busy, large) = (measure(526)?, measure(5_000)?);
+    let mut add = |what, times: Vec<f64>, limit| {
+        figures.push(Figure { what, measured: median(times), limit, unit: "ms" });
+    };
+    add("526 tools: /functions painted, median", busy.painted, Some(400.0));
+    add("526 tools: an edit acknowledged, median", busy.edits, Some(10.0));
+    add("526 tools: a letter of the filter, median", busy.letters, Some(16.7));
+    add("5,000 tools: /functions painted, median", large.painted, Some(1_200.0));
+    add("5,000 tools: an edit acknowledged, median", large.edits, None);
+    add("5,000 tools: a letter of the filter, median", large.letters.clone(), Some(16.7));
+    add(
+        "5,000 tools: a letter of the filter, slowest",
+        vec![large.letters.into_iter().fold(0.0, f64::max)],
+        None,
+    );
+    Ok(())
 }
 
 fn run_criterion(workspace: &Workspace) -> Result<()> {

@@ -32,6 +32,17 @@ impl RunningServer {
     pub(super) fn start(binary: &Path, data: &Path) -> Result<Self> {
         let mut command = Command::new(binary);
         command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data);
+        Self::launch(command, binary)
+    }
+
+    /// The same with the example that registers many tools.
+    pub(super) fn start_with_tools(example: &Path, tools: usize, data: &Path) -> Result<Self> {
+        let mut command = Command::new(example);
+        command.arg(tools.to_string()).arg(data);
+        Self::launch(command, example)
+    }
+
+    fn launch(mut command: Command, binary: &Path) -> Result<Self> {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let started = Instant::now();
         let child = command.spawn().with_context(|| format!("{} could not be started", binary.display()))?;
