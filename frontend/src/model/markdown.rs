@@ -69,9 +69,16 @@ fn spans(text: &str) -> Vec<Span> {
     let mut spans = Vec::new();
     let mut plain = String::new();
     let mut rest = text;
-    while let Some(at) = rest.find(['`', '*']) {
+    while let Some(at) = rest.find(['`', '*', '\\']) {
         let (before, from) = rest.split_at(at);
         plain.push_str(before);
+        if let Some(escaped) = from.strip_prefix('\\') {
+            // Before punctuation a backslash takes its meaning away; before anything else it is one itself.
+            let next = escaped.chars().next().filter(char::is_ascii_punctuation);
+            plain.push(next.unwrap_or('\\'));
+            rest = &escaped[next.map_or(0, char::len_utf8)..];
+            continue;
+        }
         let mark = if from.starts_with('`') { "`" } else { "**" };
         let inside = from.strip_prefix(mark).and_then(|inside| inside.split_once(mark));
         if let Some((inside, after)) = inside.filter(|(inside, _)| !inside.is_empty()) {
@@ -122,6 +129,15 @@ mod tests {
         );
         assert_eq!(blocks("```\nnot yet"), [Block::Code("not yet".to_owned())]);
         assert_eq!(blocks(""), []);
+    }
+
+    #[test]
+    fn a_backslash_takes_the_meaning_of_a_mark_away() {
+        for (text, shown) in
+            [("\\`no code\\`", "`no code`"), ("\\<b\\>", "<b>"), ("C:\\dir", "C:\\dir"), ("end\\", "end\\")]
+        {
+            assert_eq!(blocks(text), [Block::Text(vec![plain(shown)])], "{text}");
+        }
     }
 
     #[test]
