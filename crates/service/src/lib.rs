@@ -52,6 +52,7 @@ pub use functions_meta::CheckedFunctions;
 pub use live_run::{NumberedRun, RunSubscription};
 pub use requests::Asked;
 pub use sessions::SignedIn;
+pub use standing::StandingWatch;
 pub use times::rfc3339;
 pub use tools::ToolQuery;
 

@@ -4,6 +4,7 @@
 //! disabled, or the password changed. Each write asks again in its own transaction, and what runs for somebody ends
 //! when that somebody no longer stands.
 
+use tokio::sync::watch;
 use toolshelf_runtime::store::UnitOfWork;
 
 use crate::Service;
@@ -14,7 +15,39 @@ const ENDED: ServiceError = ServiceError::Unauthenticated(
     "The session or API key ended while the request was under way. Sign in again.",
 );
 
+/// Asks whether somebody still stands, as often as that may have changed.
+pub struct StandingWatch {
+    service: Service,
+    actor: Actor,
+    changes: watch::Receiver<u64>,
+}
+
+impl StandingWatch {
+    /// Whether the actor still stands after every change that was answered before this was asked. [`Service::ended`] tells
+    /// of an end soon; this is for what must not be told any more at all. If it cannot be known, nobody stands.
+    pub async fn stands(&mut self) -> bool {
+        // Without a sender nothing is known, so it is asked.
+        if !self.changes.has_changed().unwrap_or(true) {
+            return true;
+        }
+        self.changes.mark_unchanged();
+        let asked = async {
+            let mut unit = self.service.store().read().await?;
+            self.service.check_standing(&mut *unit, &self.actor).await
+        };
+        asked.await.is_ok()
+    }
+}
+
 impl Service {
+    /// Watches whether an actor still stands.
+    pub fn watch_standing(&self, actor: &Actor) -> StandingWatch {
+        let mut changes = self.inner.accounts_changed.subscribe();
+        // It may have changed since the actor was authenticated.
+        changes.mark_changed();
+        StandingWatch { service: self.clone(), actor: actor.clone(), changes }
+    }
+
     /// A unit of work for somebody who still stands in it.
     pub(crate) async fn begin_for(&self, actor: &Actor) -> Result<Box<dyn UnitOfWork>, ServiceError> {
         let mut unit = self.store().begin().await?;

@@ -13,7 +13,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use toolshelf_api::{Event, EventKind, Problem};
-use toolshelf_service::{EventId, Numbered};
+use toolshelf_service::{EventId, Numbered, StandingWatch};
 use utoipa::IntoParams;
 
 use super::runs::{among_changes, named_runs, tell};
@@ -60,6 +60,7 @@ pub(crate) async fn listen(
     // A bounded queue: a listener that does not read holds up only its own stream.
     let (sender, receiver) = mpsc::channel(16);
     tokio::spawn(async move {
+        let mut standing = state.service.watch_standing(&actor);
         let first = Numbered {
             id: if subscription.missed.is_empty() {
                 subscription.at
@@ -68,14 +69,14 @@ pub(crate) async fn listen(
             },
             event: first,
         };
-        if send(&sender, &first).await.is_err() {
+        if send(&sender, &mut standing, &first).await.is_err() {
             return;
         }
         for (id, run) in runs {
             tokio::spawn(tell(state.clone(), actor.clone(), id, run, sender.clone(), among_changes));
         }
         for event in std::mem::take(&mut subscription.missed) {
-            if send(&sender, &event).await.is_err() {
+            if send(&sender, &mut standing, &event).await.is_err() {
                 return;
             }
         }
@@ -93,14 +94,14 @@ pub(crate) async fn listen(
                     continue;
                 }
                 event = subscription.coming.recv() => match event {
-                    Ok(event) => send(&sender, &event).await,
+                    Ok(event) => send(&sender, &mut standing, &event).await,
                     Err(RecvError::Lagged(_)) => {
                         let resumed = state.service.events().subscribe(None);
                         subscription.coming = resumed.coming;
                         let revision =
                             state.service.registry().snapshot().load().map_or(0, |snapshot| snapshot.revision());
                         let event = Event::Resync { revision };
-                        send(&sender, &Arc::new(Numbered { id: resumed.at, event })).await
+                        send(&sender, &mut standing, &Arc::new(Numbered { id: resumed.at, event })).await
                     }
                     Err(RecvError::Closed) => return,
                 },
@@ -113,7 +114,14 @@ pub(crate) async fn listen(
     Ok(Sse::new(ReceiverStream::new(receiver)).keep_alive(KeepAlive::new().interval(CHECK_EVERY)))
 }
 
-async fn send(sender: &mpsc::Sender<Result<SseEvent, Infallible>>, event: &Numbered) -> Result<(), ()> {
+async fn send(
+    sender: &mpsc::Sender<Result<SseEvent, Infallible>>,
+    standing: &mut StandingWatch,
+    event: &Numbered,
+) -> Result<(), ()> {
+    if !standing.stands().await {
+        return Err(());
+    }
     let name = match &event.event {
         Event::Hello { .. } => EventKind::HELLO,
         Event::Resync { .. } => EventKind::RESYNC,

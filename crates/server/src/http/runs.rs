@@ -135,7 +135,11 @@ pub(super) async fn tell(
     sender: mpsc::Sender<Result<SseEvent, Infallible>>,
     write: fn(&str, &NumberedRun) -> Result<SseEvent, axum::Error>,
 ) {
-    let send = async |event: &NumberedRun| {
+    let mut standing = state.service.watch_standing(&actor);
+    let mut send = async |event: &NumberedRun| {
+        if !standing.stands().await {
+            return Err(());
+        }
         let event = write(&id, event).map_err(|_| ())?;
         sender.send(Ok(event)).await.map_err(|_| ())
     };
