@@ -11,7 +11,9 @@ use toolshelf_core::Disable;
 use toolshelf_runtime::store::{ProfileVersionRow, RetiredNameRow, Store, StoreError, ToolStateRow};
 use toolshelf_store::{OpenError, SqliteStore};
 
-use crate::conformance::samples::{api_key, at, conversation, entry, hash, profile, session, user};
+use crate::conformance::samples::{
+    api_key, at, conversation, entry, hash, message, profile, run, run_node, session, user,
+};
 use crate::sqlite::OnDisk;
 
 /// A store with one row in each table.
@@ -25,6 +27,9 @@ async fn filled() -> OnDisk {
     unit.append_audit(&entry("t")).await.unwrap();
     unit.insert_conversation(&conversation("c1", "u1")).await.unwrap();
     unit.append_todos("c1", &["sow".to_owned()], at(1)).await.unwrap();
+    unit.insert_run(&run("r1", "c1")).await.unwrap();
+    unit.put_run_node(&run_node("r1", 1)).await.unwrap();
+    unit.append_message(&message("m1", "c1", 1, "r1")).await.unwrap();
     let disable = Disable { by: "Anna".into(), reason: "slow".into(), at: "2026-12-01T00:00:00Z".into() };
     unit.put_tool_state(&ToolStateRow { tool: "t".to_owned(), disable: Some(disable), revision: 1 })
         .await
@@ -67,6 +72,9 @@ async fn read_all(store: &dyn Store, area: &str) -> Result<(), StoreError> {
         "snapshot_revision" => unit.snapshot_revision().await.map(drop),
         "conversations" => unit.list_conversations("u1", None, None, 10).await.map(drop),
         "todos" => unit.list_todos("c1").await.map(drop),
+        "runs" => unit.find_run("r1").await.map(drop),
+        "run_nodes" => unit.list_run_nodes("r1").await.map(drop),
+        "messages" => unit.list_messages("c1", None, 10).await.map(drop),
         "audit" => unit.list_audit(None, 10).await.map(drop),
         "profiles" => unit.list_profiles().await.map(drop),
         "profile_versions" => unit.list_profile_versions("p1", None, 10).await.map(drop),
@@ -151,6 +159,44 @@ async fn damage_is_reported_with_table_column_and_row() {
             "todos.number where todos.conversation_id = c1 and todos.number = 4294967296: ",
         ),
         ("UPDATE audit SET at = 9223372036854775807", "audit.at where audit.id = 1: "),
+    ];
+    assert_reported(&cases).await;
+}
+
+#[tokio::test]
+async fn damage_to_runs_is_reported_with_table_column_and_row() {
+    let cases = [
+        ("UPDATE runs SET state = 'lost'", "runs.state where runs.id = r1: \"lost\" is no state"),
+        ("UPDATE runs SET snapshot_revision = -1", "runs.snapshot_revision where runs.id = r1: "),
+        ("UPDATE runs SET finished_at = 9223372036854775807", "runs.finished_at where runs.id = r1: "),
+        (
+            "UPDATE run_nodes SET kind = 'x'",
+            "run_nodes.kind where run_nodes.run_id = r1 and run_nodes.number = 1: \"x\" is no kind",
+        ),
+        (
+            "UPDATE run_nodes SET state = ''",
+            "run_nodes.state where run_nodes.run_id = r1 and run_nodes.number = 1: \"\" is no state",
+        ),
+        (
+            "UPDATE run_nodes SET parent = -1",
+            "run_nodes.parent where run_nodes.run_id = r1 and run_nodes.number = 1: ",
+        ),
+        (
+            "UPDATE run_nodes SET arguments = '{'",
+            "run_nodes.arguments where run_nodes.run_id = r1 and run_nodes.number = 1: ",
+        ),
+        (
+            "UPDATE run_nodes SET verdict = 'no'",
+            "run_nodes.verdict where run_nodes.run_id = r1 and run_nodes.number = 1: ",
+        ),
+        (
+            "UPDATE messages SET role = 'system'",
+            "messages.role where messages.conversation_id = c1 and messages.number = 1: \"system\" is no role",
+        ),
+        (
+            "UPDATE messages SET tools_override = '['",
+            "messages.tools_override where messages.conversation_id = c1 and messages.number = 1: ",
+        ),
     ];
     assert_reported(&cases).await;
 }

@@ -8,6 +8,7 @@ pub(crate) mod api_keys;
 pub(crate) mod audit;
 pub(crate) mod conversations;
 pub(crate) mod profiles;
+pub(crate) mod runs;
 pub(crate) mod samples;
 pub(crate) mod sessions;
 pub(crate) mod settings;
@@ -94,6 +95,16 @@ macro_rules! stamp {
                 a_retired_name_is_replaced_in_every_letter_case,
                 tools_keep_the_number_of_their_first_sighting,
                 sightings_at_once_get_numbers_without_gaps,
+            }
+            runs: {
+                runs_are_kept_as_they_were_given,
+                one_run_goes_on_in_a_conversation,
+                of_many_at_once_one_begins_a_run,
+                parts_are_kept_and_replaced_by_number,
+                messages_are_numbered_and_paged_newest_first,
+                a_model_is_told_the_answers_of_runs_that_are_done,
+                calls_are_found_by_the_messages_of_their_runs,
+                deleting_a_conversation_takes_its_runs_and_messages,
             }
             transactions: {
                 what_is_dropped_is_rolled_back,

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 use toolshelf_core::{NewTools, Role};
 use toolshelf_runtime::store::{
-    ApiKeyRow, ConversationRow, FallbackOrigin, NewAudit, ProfileRow, SessionRow, Store, UserRow,
+    ApiKeyRow, ConversationRow, FallbackOrigin, MessageRole, MessageRow, NewAudit, NodeKind, ProfileRow,
+    RunNodeRow, RunRow, RunState, SessionRow, Store, UserRow,
 };
 
 /// A time, so many seconds after some start, with all digits that a store keeps.
@@ -76,6 +77,52 @@ pub(crate) fn conversation(id: &str, user_id: &str) -> ConversationRow {
         revision: 1,
         created_at: at(0),
         updated_at: at(1),
+    }
+}
+
+/// A run that goes on.
+pub(crate) fn run(id: &str, conversation_id: &str) -> RunRow {
+    RunRow {
+        id: id.to_owned(),
+        conversation_id: conversation_id.to_owned(),
+        state: RunState::Running,
+        code: None,
+        detail: None,
+        snapshot_revision: 0,
+        started_at: at(40),
+        finished_at: None,
+    }
+}
+
+/// A call that goes on.
+pub(crate) fn run_node(run_id: &str, number: u32) -> RunNodeRow {
+    RunNodeRow {
+        run_id: run_id.to_owned(),
+        number,
+        parent: (number > 1).then_some(1),
+        kind: NodeKind::ToolCall,
+        state: RunState::Running,
+        name: "read".to_owned(),
+        arguments: Some(serde_json::json!({"path": "a"})),
+        text: String::new(),
+        code: None,
+        verdict: None,
+        started_at: at(40),
+        finished_at: None,
+    }
+}
+
+/// A message of the person.
+pub(crate) fn message(id: &str, conversation_id: &str, number: u64, run_id: &str) -> MessageRow {
+    MessageRow {
+        conversation_id: conversation_id.to_owned(),
+        number,
+        id: id.to_owned(),
+        role: MessageRole::User,
+        text: format!("Text of {id}"),
+        run_id: run_id.to_owned(),
+        tools_override: None,
+        created_at: at(40),
     }
 }
 
