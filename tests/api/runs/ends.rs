@@ -1,6 +1,9 @@
 //! How runs end before they have an answer.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use serde_json::{Value, json};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{ConnectOptions as _, Connection as _};
 use toolshelf_tests::{ADMIN, PASSWORD, Session, TestApp};
 
 use super::{answer, ask, listen, run_of, say, talk, text, with_model};
@@ -178,4 +181,33 @@ async fn a_stop_of_the_server_keeps_what_was_written_and_done() {
     // The conversation is free.
     admin.patch(&format!("/api/v1/conversations/{id}"), json!({"model": "console"})).await.expect(200);
     assert_eq!(ask(&admin, &id, "hello").await["state"], "done");
+}
+
+/// Makes a run look as if its end could not be stored.
+async fn unfinish(app: &TestApp, user: &Session, run: &str) {
+    let workspace = app.workspace(&user.id);
+    let file = workspace.parent().unwrap().parent().unwrap().join("toolshelf.db");
+    let options = SqliteConnectOptions::new().filename(file);
+    let mut connection: SqliteConnection = options.connect().await.unwrap();
+    let run_row = "UPDATE runs SET state = 'running', finished_at = NULL WHERE id = $1";
+    assert_eq!(sqlx::query(run_row).bind(run).execute(&mut connection).await.unwrap().rows_affected(), 1);
+    let node = "UPDATE run_nodes SET state = 'running', finished_at = NULL WHERE run_id = $1 AND number = 3";
+    sqlx::query(node).bind(run).execute(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_run_whose_end_could_not_be_stored_blocks_nothing() {
+    let (app, admin) = TestApp::with_admin().await;
+    let id = talk(&admin, json!({})).await;
+    let first = ask(&admin, &id, "/call list {}").await["id"].as_str().unwrap().to_owned();
+    // Whoever looks finds it cut off,
+    unfinish(&app, &admin, &first).await;
+    let (run, _, detail) = ended(&admin, &first).await;
+    assert_eq!(states(&run), ["interrupted", "done", "done", "interrupted", "done"]);
+    assert!(detail.contains("Send the message again"), "{detail}");
+    // and so does whoever says something, without waiting for anybody to look.
+    unfinish(&app, &admin, &first).await;
+    assert_eq!(ask(&admin, &id, "hello").await["state"], "done");
+    assert_eq!(run_of(&admin, &first).await["state"], "interrupted");
 }

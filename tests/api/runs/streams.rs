@@ -1,4 +1,5 @@
 //! Listening to runs.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use serde_json::{Value, json};
 use toolshelf_tests::{Client, EventStream, SentEvent};
