@@ -1,5 +1,4 @@
 //! Turns: one at a time, and what the model is told in them.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
