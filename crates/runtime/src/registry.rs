@@ -186,6 +186,17 @@ impl Registry {
         name: &str,
         arguments: Map<String, Value>,
     ) -> Result<Invoked, CallRefused> {
+        self.invoke_within(request, name, arguments, usize::MAX).await
+    }
+
+    /// The same for a reader who has room for so many characters of result. The function's own limit holds as well.
+    pub async fn invoke_within(
+        &self,
+        request: &Request,
+        name: &str,
+        arguments: Map<String, Value>,
+        room: usize,
+    ) -> Result<Invoked, CallRefused> {
         let snapshot = self.snapshot.load().map_err(|Unready| CallRefused::Unready)?;
         let tool = authorize_call(&snapshot, request, name).map_err(CallRefused::Refused)?;
         let Some(registered) = self.functions.get(tool.name()) else {
@@ -202,6 +213,7 @@ impl Registry {
         let arguments = with_integers(arguments);
 
         let spec = &registered.function.spec;
+        let (most, ratio) = (spec.max_result_chars.min(room), spec.head_ratio);
         let cancel = CancellationToken::new();
         // Work on other threads ends too when this future is dropped.
         let _cancel_on_drop = cancel.clone().drop_guard();
@@ -234,15 +246,12 @@ impl Registry {
                 failed(text, "timed_out", duration, revision)
             }
             Ok(Err(_)) => failed(PANICKED, "execution_failed", duration, revision),
-            Ok(Ok(Err(FunctionError(text)))) => failed(
-                cap(text, spec.max_result_chars, spec.head_ratio),
-                "execution_failed",
-                duration,
-                revision,
-            ),
+            Ok(Ok(Err(FunctionError(text)))) => {
+                failed(cap(text, most, ratio), "execution_failed", duration, revision)
+            }
             Ok(Ok(Ok(output))) => Invoked {
                 code: output.is_error.then_some("execution_failed"),
-                output: bounded(output, spec),
+                output: bounded(output, most, ratio),
                 duration,
                 snapshot_revision: revision,
             },

@@ -9,7 +9,7 @@ use futures_util::stream;
 use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _};
 use serde_json::Value;
 use toolshelf_core::{
-    Effect, OverLimit, Refusal, Request, RequestError, Snapshot, Verdict, explain, resolve,
+    Effect, ModelLimits, OverLimit, Refusal, Request, RequestError, Snapshot, Verdict, explain, resolve,
 };
 
 use crate::model::{Model, Piece, Prompt, Round, Said, ToolCall, ToolResult};
@@ -127,6 +127,7 @@ pub async fn run_turn(
 ) -> Result<String, TurnError> {
     let (before, message): (Arc<[Said]>, Arc<str>) = (before.into(), message.into());
     let mut rounds: Vec<Arc<Round>> = Vec::new();
+    let room = room_for_results(model.info().limits);
     let mut called = 0;
     let mut failures = Failures::default();
     for _ in 0..ITERATIONS_MAX {
@@ -161,13 +162,20 @@ pub async fn run_turn(
         if calls.is_empty() {
             return Ok(text);
         }
-        let results = run_calls(registry, &snapshot, request, number, calls, log).await?;
+        let results = run_calls(registry, &snapshot, request, room, number, calls, log).await?;
         if let Some(name) = results.iter().find_map(|result| failures.count(result)) {
             return Err(TurnError::Repeats(name));
         }
         rounds.push(Arc::new(Round { text, results }));
     }
     Err(TurnError::TooManyIterations)
+}
+
+/// How many characters one result may have for a model, so that a few do not fill its context window: three tenths of it, at
+/// four characters a token, and at least 2,000.
+fn room_for_results(limits: ModelLimits) -> usize {
+    let room = |window: u32| (u64::from(window) * 4 * 3 / 10).max(2_000);
+    limits.context_window.map_or(usize::MAX, |window| usize::try_from(room(window)).unwrap_or(usize::MAX))
 }
 
 /// How often each call failed since it last worked.
@@ -235,6 +243,7 @@ async fn run_calls(
     registry: &Registry,
     snapshot: &Snapshot,
     request: &Request,
+    room: usize,
     parent: u32,
     calls: Vec<ToolCall>,
     log: &dyn TurnLog,
@@ -247,9 +256,9 @@ async fn run_calls(
     let mut calls = calls.into_iter().peekable();
     while let Some(first) = calls.next() {
         let together = only_reads(&first);
-        let mut group = vec![run_call(registry, request, parent, first, log)];
+        let mut group = vec![run_call(registry, request, room, parent, first, log)];
         while together && let Some(next) = calls.next_if(only_reads) {
-            group.push(run_call(registry, request, parent, next, log));
+            group.push(run_call(registry, request, room, parent, next, log));
         }
         results.extend(stream::iter(group).buffered(SIDE_BY_SIDE).try_collect::<Vec<_>>().await?);
     }
@@ -259,6 +268,7 @@ async fn run_calls(
 async fn run_call(
     registry: &Registry,
     request: &Request,
+    room: usize,
     parent: u32,
     call: ToolCall,
     log: &dyn TurnLog,
@@ -266,7 +276,7 @@ async fn run_call(
     let number = log.begin(Begin::ToolCall { parent, call: &call }).await?;
     let end = match call.read_arguments() {
         Err(wrong) => End { text: Some(wrong), code: Some("invalid_input".to_owned()), verdict: None },
-        Ok(arguments) => match registry.invoke(request, &call.name, arguments).await {
+        Ok(arguments) => match registry.invoke_within(request, &call.name, arguments, room).await {
             Ok(invoked) => {
                 let code = invoked.code.map(str::to_owned);
                 End { text: Some(invoked.output.text), code, verdict: None }

@@ -392,3 +392,27 @@ async fn a_model_that_fails_or_panics_ends_the_turn_and_what_it_wrote_is_kept() 
     assert_eq!(run(&registry, &model, &Lines::default()).await.unwrap_err().code(), "unready");
     assert!(model.prompts.lock().unwrap().is_empty());
 }
+
+#[tokio::test]
+async fn a_result_leaves_room_in_the_context_window() {
+    let registry = build(tools().function(
+        FunctionSpec { max_result_chars: 500, ..FunctionSpec::new("short", "test", "Says little.") },
+        |_, Word { word, times }| async move { Ok(word.repeat(times).into()) },
+    ));
+    for (window, tool, most) in [
+        (None, "echo", 30_000),
+        (Some(1_000_000), "echo", 30_000),
+        (Some(10_000), "echo", 12_000),
+        (Some(10), "echo", 2_000),
+        (Some(10), "short", 500),
+    ] {
+        let arguments = r#"{"word": "x", "times": 50000}"#;
+        let mut model = Script::new(vec![says(vec![call(tool, arguments)]), says(vec![])]);
+        model.info.limits.context_window = window;
+        run(&registry, &model, &Lines::default()).await.unwrap();
+        let text = model.rounds(1)[0].results[0].text.clone();
+        let length = text.chars().count();
+        assert!(length <= most && length > most - 20, "{window:?} {tool}: {length}");
+        assert!(text.contains("of 50,000 characters left out"), "{text:.200}");
+    }
+}

@@ -4,7 +4,6 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
-use crate::function::FunctionSpec;
 use crate::output::{ToolReturn, cap};
 
 /// The most bytes of the structured data of a result as JSON. A client reads all of it, whatever the text shows.
@@ -13,8 +12,7 @@ const MAX_DATA: usize = 1_000_000;
 const LEFT_OUT: &str = "[The structured data was left out, because it is larger than 1 MB.]";
 
 /// Cuts the text, and leaves out data that is too large.
-pub(super) fn bounded(output: ToolReturn, spec: &FunctionSpec) -> ToolReturn {
-    let (most, ratio) = (spec.max_result_chars, spec.head_ratio);
+pub(super) fn bounded(output: ToolReturn, most: usize, ratio: f64) -> ToolReturn {
     let ToolReturn { text, data, is_error } = output;
     if data.as_ref().is_none_or(fits) {
         return ToolReturn { text: cap(text, most, ratio), data, is_error };
