@@ -87,10 +87,23 @@ async fn a_copy_is_made_narrowed_renamed_cloned_and_undone() {
     chromium.focus("#of-Second").await;
     chromium.keys("\u{E007}").await;
     chromium.until("document.activeElement.textContent === 'Rename'").await;
+    chromium.keys("s").await;
+    chromium.until("document.activeElement.textContent === 'Start my conversations with it'").await;
+    chromium.keys("\u{E007}").await;
+    chromium
+        .until("document.querySelector('.profile-marks').closest('ul').textContent.includes('yours')")
+        .await;
+    let starts = admin.get("/api/v1/start-profile").await.expect(200).json();
+    assert_eq!(starts["name"], "Second");
+    chromium.keys("\u{E007}").await;
+    chromium.until("document.activeElement.textContent === 'Rename'").await;
     chromium.keys("\u{E010}").await;
     chromium.until("document.activeElement.textContent === 'Delete'").await;
     chromium.keys("\u{E007}").await;
     chromium.wait_for("dialog[open] .danger").await;
+    // What starts with it needs something in its place.
+    chromium.press("dialog[open]", "Delete").await;
+    chromium.wait_for("dialog[open] #replacement").await;
     chromium.press("dialog[open]", "Delete").await;
     chromium.until("document.querySelector('h1').textContent === 'Functions'").await;
     admin.get("/api/v1/profiles/second").await.problem(410, "retired");

@@ -1,8 +1,8 @@
 //! The calls about profiles.
 
 use toolshelf_api::{
-    CloneProfile, CreateProfile, EditProfileTools, Page, Profile, ProfileVersion, RestoreProfile,
-    UpdateProfile,
+    ActiveProfile, CloneProfile, CreateProfile, EditProfileTools, Page, Profile, ProfileVersion,
+    RestoreProfile, StartProfile, StartsWith, UpdateProfile,
 };
 
 use super::http::{Parts, Reply, send, send_empty};
@@ -54,6 +54,21 @@ impl Api {
             path = format!("{path}?replacement={replacement}");
         }
         send_empty(&path, self.bare("DELETE", Some(profile.revision))).await
+    }
+
+    /// The workspace's active toolset.
+    pub(crate) async fn active(&self) -> Reply<ActiveProfile> {
+        send("/active-profile", Parts { method: "GET", ..Parts::default() }).await
+    }
+
+    /// Sets what everybody's new conversations start with.
+    pub(crate) async fn set_active(&self, name: String) -> Reply<ActiveProfile> {
+        send("/active-profile", self.write("PUT", &ActiveProfile { name })).await
+    }
+
+    /// Sets what the user's own new conversations start with; none leaves it to the workspace.
+    pub(crate) async fn set_start(&self, name: Option<String>) -> Reply<StartsWith> {
+        send("/start-profile", self.write("PUT", &StartProfile { name })).await
     }
 
     /// The latest revisions of a profile, newest first.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use toolshelf_api::{CreateProfile, EditProfileTools, Profile, UpdateProfile};
+use toolshelf_frontend::model::chat::toolset_title;
 use toolshelf_frontend::model::profile::{Edit, Members, Mode, Undo};
 
 use super::address;
@@ -40,6 +41,10 @@ pub(crate) struct Profiles {
     pub(crate) open: RwSignal<Option<String>>,
     /// The open one was deleted or cannot be found, and why.
     pub(crate) gone: RwSignal<Option<String>>,
+    /// The workspace's active toolset.
+    pub(crate) active: RwSignal<String>,
+    /// What the user's own new conversations start with, if the user chose.
+    pub(crate) start: RwSignal<Option<String>>,
     pub(crate) mode: RwSignal<Mode>,
     pub(crate) undo: RwSignal<Undo>,
     pub(crate) ask: RwSignal<Option<Ask>>,
@@ -54,6 +59,8 @@ impl Profiles {
             known: RwSignal::new(false),
             open: RwSignal::new(open),
             gone: RwSignal::new(None),
+            active: RwSignal::new("default".to_owned()),
+            start: RwSignal::new(None),
             mode: RwSignal::new(Mode::All),
             undo: RwSignal::new(undo),
             ask: RwSignal::new(None),
@@ -104,8 +111,56 @@ impl App {
                     profiles.known.set(true);
                     profiles.load.set(Load::Current);
                     app.find_open().await;
+                    app.read_starts().await;
                 }
                 Err(failure) => profiles.load.set(Load::Failed(failure.sentence())),
+            }
+        });
+    }
+
+    async fn read_starts(&self) {
+        let (profiles, api) = (self.profiles, self.api());
+        if let Ok(active) = api.active().await {
+            profiles.active.set(active.name);
+        }
+        if let Ok(start) = api.start().await {
+            profiles.start.set(start.name);
+        }
+    }
+
+    /// Makes the user's own new conversations start with a toolset, or leaves it to the workspace.
+    pub(crate) fn set_start(&self, name: Option<String>) {
+        let app = *self;
+        spawn_local(async move {
+            match app.api().set_start(name).await {
+                Ok(now) => {
+                    let text = match &now.name {
+                        Some(name) => format!("Your new conversations start with {}.", toolset_title(name)),
+                        None => "Your new conversations start as the workspace says.".to_owned(),
+                    };
+                    app.profiles.start.set(now.name);
+                    app.toasts.say(&text);
+                }
+                Err(failure) => app.toasts.warn(&failure.sentence()),
+            }
+        });
+    }
+
+    /// Makes the new conversations of everybody who has not chosen start with a toolset.
+    pub(crate) fn set_active(&self, name: String) {
+        let app = *self;
+        let before = self.profiles.active.get_untracked();
+        spawn_local(async move {
+            match app.api().set_active(name).await {
+                Ok(now) => {
+                    let text = format!(
+                        "New conversations start with {}, unless somebody chose otherwise.",
+                        toolset_title(&now.name)
+                    );
+                    app.profiles.active.set(now.name);
+                    app.toasts.offer(&text, "Undo", move || app.set_active(before.clone()));
+                }
+                Err(failure) => app.toasts.warn(&failure.sentence()),
             }
         });
     }

@@ -119,14 +119,26 @@ fn Entry(name: String) -> AnyView {
     };
     let shown = title(&name).to_owned();
     let tip = shown.clone();
-    let actions = (!is_default).then(|| view! { <Actions name=name.clone() profile /> });
+    let marks = {
+        let name = name.clone();
+        move || {
+            let own = app.profiles.start.with(|start| start.as_ref() == Some(&name));
+            let everybodys = app.profiles.active.with(|active| *active == name && name != "default");
+            let mark = |text: &'static str, title: &'static str| view! { <span class="badge info" title=title><span>{text}</span></span> };
+            view! {
+                {own.then(|| mark("yours", "Your new conversations start with it."))}
+                {everybodys.then(|| mark("workspace", "New conversations start with it, unless somebody chose otherwise."))}
+            }
+        }
+    };
     view! {
         <li class="profile-row">
             <a class="profile" href=href title=tip aria-current=move || is_open().then_some("true") on:click=open>
                 <span class="profile-name"><span>{shown}</span>{is_default.then(|| view! { <Icon name="lock" /> })}</span>
                 <span class="profile-figures num">{figures}</span>
+                <span class="profile-marks">{marks}</span>
             </a>
-            {actions}
+            <Actions name profile />
         </li>
     }
     .into_any()
@@ -139,6 +151,11 @@ fn Actions(name: String, profile: Memo<Option<Arc<Profile>>>) -> AnyView {
     // Ids hold no spaces, and names may.
     let escaped: String = js_sys::encode_uri_component(&name).into();
     let (button, menu) = (format!("of-{escaped}"), format!("menu-of-{escaped}"));
+    let is_default = name == "default";
+    let own = {
+        let name = name.clone();
+        move || app.profiles.start.with(|start| start.as_ref() == Some(&name))
+    };
     let can_edit = move || profile.with(|profile| profile.as_ref().is_some_and(|profile| profile.can_edit));
     let item = {
         let (button, menu) = (button.clone(), menu.clone());
@@ -155,6 +172,8 @@ fn Actions(name: String, profile: Memo<Option<Arc<Profile>>>) -> AnyView {
     let clone = |profile: Arc<Profile>| Ask::New { from: profile.name.clone() };
     let (from, over, first, keyed) =
         (button.clone(), menu.clone(), menu.clone(), (menu.clone(), button.clone()));
+    let closing = keyed.clone();
+    let shown = title(&name).to_owned();
     view! {
         <button
             class="btn ghost square small profile-more"
@@ -162,12 +181,12 @@ fn Actions(name: String, profile: Memo<Option<Arc<Profile>>>) -> AnyView {
             id=button
             popovertarget=menu.clone()
             aria-haspopup="menu"
-            aria-label=format!("More about {name}")
+            aria-label=format!("More about {}", title(&name))
             on:click=move |_| place_below(&from, &over)
         >
             <Icon name="more" />
         </button>
-        <div class="over menu" id=menu popover="auto" role="menu" aria-label=name.clone()
+        <div class="over menu" id=menu popover="auto" role="menu" aria-label=shown
             on:toggle=move |_| focus_first(&first)
             on:keydown=move |event: KeyboardEvent| match event.key().as_str() {
                 "Tab" => close_menu(&keyed.0, &keyed.1),
@@ -177,10 +196,23 @@ fn Actions(name: String, profile: Memo<Option<Arc<Profile>>>) -> AnyView {
             {move || {
                 let item = item.clone();
                 let edit = can_edit();
+                let (is_own, mine, everybodys) = (own(), name.clone(), name.clone());
+                let act = |label: &'static str, act: Callback<()>| {
+                    let (menu, button) = closing.clone();
+                    view! { <button class="item plain" type="button" role="menuitem" tabindex="-1" on:click=move |_| { close_menu(&menu, &button); act.run(()); }>{label}</button> }.into_any()
+                };
+                let starts = if is_own {
+                    act("Start as the workspace says", Callback::new(move |()| app.set_start(None)))
+                } else {
+                    act("Start my conversations with it", Callback::new(move |()| app.set_start(Some(mine.clone()))))
+                };
+                let active = app.is_admin().then(|| act("Make it the workspace default", Callback::new(move |()| app.set_active(everybodys.clone()))));
                 view! {
                     {edit.then(|| item("Rename", Ask::Rename))}
                     {item("Clone", clone)}
-                    {item("History", Ask::History)}
+                    {(!is_default).then(|| item("History", Ask::History))}
+                    {starts}
+                    {active}
                     {edit.then(|| item("Delete", Ask::Delete))}
                 }
             }}
