@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::change::Change;
-use crate::runs::RunNode;
+use crate::runs::{RunNode, RunState};
 
 /// A conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -169,6 +169,12 @@ pub struct Message {
     pub text: String,
     /// The run that it started, or that wrote it.
     pub run_id: String,
+    /// How far that run is. An answer whose run is not `done` is what was written until it ended.
+    pub state: RunState,
+    /// Why the run failed or was stopped, as a stable code.
+    pub code: Option<String>,
+    /// Why the run failed or was stopped, for a person.
+    pub detail: Option<String>,
     /// What was said about tools with it, as it was sent.
     #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
     pub tools_override: Option<Value>,

@@ -21,7 +21,7 @@ pub(crate) fn state_row(state: RunState) -> StoredState {
     }
 }
 
-fn state_shape(state: StoredState) -> RunState {
+pub(crate) fn state_shape(state: StoredState) -> RunState {
     match state {
         StoredState::Running => RunState::Running,
         StoredState::Done => RunState::Done,

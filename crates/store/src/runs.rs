@@ -286,6 +286,20 @@ impl Runs for SqliteUnit {
         self.count(sqlx::query(statement).bind(conversation_id)).await
     }
 
+    async fn list_runs_of_messages(
+        &mut self,
+        conversation_id: &str,
+        first: u64,
+        last: u64,
+    ) -> Result<Vec<RunRow>, StoreError> {
+        let statement = select_runs!(
+            "WHERE runs.id IN (SELECT messages.run_id FROM messages WHERE messages.conversation_id = $1 \
+             AND messages.number BETWEEN $2 AND $3) ORDER BY runs.id"
+        );
+        let statement = sqlx::query(statement).bind(conversation_id).bind(signed(first)?).bind(signed(last)?);
+        self.all(statement).await?.iter().map(read_run).collect()
+    }
+
     async fn list_tool_calls(
         &mut self,
         conversation_id: &str,

@@ -26,6 +26,17 @@ async fn ended(client: &Session, run: &str) -> (Value, String, String) {
         assert_eq!(told[field], run[field], "what is told and what is stored");
     }
     assert!(run["finished_at"].is_string());
+    // Both messages say it too, so that what was cut off never looks whole.
+    let path = format!("/api/v1/conversations/{}/messages", run["conversation_id"].as_str().unwrap());
+    let page = client.get(&path).await.expect(200).json();
+    let of_run = page["items"].as_array().unwrap().iter().filter(|message| message["run_id"] == run["id"]);
+    let of_run: Vec<&Value> = of_run.collect();
+    assert!(of_run.len() >= 2, "{page}");
+    for message in of_run {
+        for field in ["state", "code", "detail"] {
+            assert_eq!(message[field], run[field], "{message}");
+        }
+    }
     let of = |field: &str| told[field].as_str().unwrap_or_default().to_owned();
     (run.clone(), of("code"), of("detail"))
 }

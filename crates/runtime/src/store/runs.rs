@@ -144,6 +144,13 @@ pub trait Runs {
     async fn list_told(&mut self, conversation_id: &str, limit: u32) -> Result<Vec<MessageRow>, StoreError>;
     /// How many messages a conversation has.
     async fn count_messages(&mut self, conversation_id: &str) -> Result<u64, StoreError>;
+    /// The runs of a conversation's messages with numbers from `first` to `last`, by id.
+    async fn list_runs_of_messages(
+        &mut self,
+        conversation_id: &str,
+        first: u64,
+        last: u64,
+    ) -> Result<Vec<RunRow>, StoreError>;
     /// The tool calls of the runs of a conversation's messages with numbers from `first` to `last`, by run and number.
     async fn list_tool_calls(
         &mut self,

@@ -126,14 +126,27 @@ fn Said(message: Message) -> AnyView {
         }
         MessageRole::Assistant => {
             let nothing = message.text.is_empty();
+            let cut = cut_words(message.state, message.detail);
             view! {
                 <article class="said model" aria-label="Answer">
                     {message.calls.into_iter().map(|node| view! { <Card node /> }).collect_view()}
                     <Answer text=message.text />
                     {nothing.then(|| view! { <p class="sub">"It ended without an answer."</p> })}
+                    {cut.map(|words| view! { <div class="notice warn"><Icon name="alert" /><p>{words}</p></div> })}
                 </article>
             }
             .into_any()
+        }
+    }
+}
+
+/// What to say below an answer that did not come to its end.
+fn cut_words(state: RunState, detail: Option<String>) -> Option<String> {
+    match state {
+        RunState::Running | RunState::Done => None,
+        RunState::Cancelled => Some(detail.unwrap_or_else(|| "It was stopped before its end.".to_owned())),
+        RunState::Failed | RunState::Interrupted => {
+            Some(detail.unwrap_or_else(|| "It did not come to its end.".to_owned()))
         }
     }
 }

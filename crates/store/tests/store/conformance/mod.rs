@@ -103,7 +103,7 @@ macro_rules! stamp {
                 parts_are_kept_and_replaced_by_number,
                 messages_are_numbered_and_paged_newest_first,
                 a_model_is_told_the_answers_of_runs_that_are_done,
-                calls_are_found_by_the_messages_of_their_runs,
+                calls_and_runs_are_found_by_messages,
                 deleting_a_conversation_takes_its_runs_and_messages,
             }
             transactions: {

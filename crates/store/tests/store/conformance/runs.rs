@@ -198,7 +198,7 @@ pub(crate) async fn a_model_is_told_the_answers_of_runs_that_are_done(store: Arc
     assert_eq!(ids(unit.list_told("c2", 100).await.unwrap()), Vec::<String>::new());
 }
 
-pub(crate) async fn calls_are_found_by_the_messages_of_their_runs(store: Arc<dyn Store>) {
+pub(crate) async fn calls_and_runs_are_found_by_messages(store: Arc<dyn Store>) {
     with_conversations(&store).await;
     let mut unit = store.begin().await.unwrap();
     for (number, id) in [(1, "r1"), (2, "r2"), (3, "r3")] {
@@ -219,6 +219,11 @@ pub(crate) async fn calls_are_found_by_the_messages_of_their_runs(store: Arc<dyn
     assert_eq!(unit.list_tool_calls("c1", 1, 1).await.unwrap(), of("r1"));
     assert_eq!(unit.list_tool_calls("c1", 0, 0).await.unwrap(), []);
     assert_eq!(unit.list_tool_calls("c2", 0, 9).await.unwrap(), [run_node("r4", 1)]);
+    // So are the runs themselves.
+    let runs = unit.list_runs_of_messages("c1", 2, 3).await.unwrap();
+    assert_eq!(runs, [done("r2", "c1"), done("r3", "c1")]);
+    assert_eq!(unit.list_runs_of_messages("c1", 4, 9).await.unwrap(), []);
+    assert_eq!(unit.list_runs_of_messages("c2", 0, 9).await.unwrap(), [done("r4", "c2")]);
 }
 
 pub(crate) async fn deleting_a_conversation_takes_its_runs_and_messages(store: Arc<dyn Store>) {
