@@ -175,3 +175,29 @@ async fn deleting_or_narrowing_widens_nothing() {
         }
     }
 }
+
+/// A pick, a start and a delete at once: whoever comes first, nothing refers to what is gone.
+#[tokio::test]
+async fn nothing_refers_to_a_profile_that_is_being_deleted() {
+    let (_app, admin) = TestApp::with_admin().await;
+    for round in 0..12 {
+        let name = format!("p{round}");
+        make(&admin, &name, &["read"]).await;
+        let talk = talk(&admin).await;
+        let path = format!("/api/v1/conversations/{}", talk["id"].as_str().unwrap());
+        let pick = tokio::spawn(admin.patch(&path, json!({"profile": name})).into_future());
+        let start = tokio::spawn(admin.put("/api/v1/start-profile", json!({"name": name})).into_future());
+        let active = tokio::spawn(admin.put("/api/v1/active-profile", json!({"name": name})).into_future());
+        let gone = admin.delete(&format!("/api/v1/profiles/{name}")).await;
+        let answers = [pick.await.unwrap(), start.await.unwrap(), active.await.unwrap()];
+        match gone.status() {
+            204 => assert!(answers.iter().all(|answer| answer.status() == 410), "{round}"),
+            409 => assert!(answers.iter().any(|answer| answer.status() == 200), "{round}"),
+            other => panic!("the delete was answered with {other}"),
+        }
+        let now = again(&admin, &talk).await;
+        assert_eq!(now["toolset"]["missing"], json!(false));
+        admin.put("/api/v1/start-profile", json!({"name": null})).await.expect(200);
+        admin.put("/api/v1/active-profile", json!({"name": "default"})).await.expect(200);
+    }
+}
