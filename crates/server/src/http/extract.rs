@@ -32,7 +32,10 @@ impl<T: DeserializeOwned> FromRequest<AppState> for Body<T> {
             let message = "Send a JSON object.".to_owned();
             return Err(ApiError::invalid(vec![FieldError { pointer: String::new(), message }]));
         }
-        serde_path_to_error::deserialize(value).map(Self).map_err(|error| {
+        drop(value);
+        // From the text once more: the value has forgotten which fields were there twice.
+        let mut reader = serde_json::Deserializer::from_slice(&bytes);
+        serde_path_to_error::deserialize(&mut reader).map(Self).map_err(|error| {
             let pointer = pointer(error.path());
             ApiError::invalid(vec![FieldError {
                 pointer,
