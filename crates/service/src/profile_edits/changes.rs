@@ -192,7 +192,8 @@ pub(super) fn widens(snapshot: &Snapshot, profile: &Profile, row: &ProfileRow) -
 /// What a change did, for the audit log.
 pub(super) fn difference(before: &ProfileRow, after: &ProfileRow) -> String {
     let count = |of: &ProfileRow, other: &ProfileRow| {
-        of.tools.iter().filter(|name| !other.tools.contains(name)).count()
+        let other: HashSet<&String> = other.tools.iter().collect();
+        of.tools.iter().filter(|name| !other.contains(name)).count()
     };
     let mut parts = Vec::new();
     if before.name != after.name {
