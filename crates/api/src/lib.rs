@@ -15,6 +15,7 @@ mod resolve;
 mod runs;
 mod shell;
 mod tools;
+mod upstreams;
 
 pub use account::{
     ApiKey, CreateApiKey, CreateUser, CreatedApiKey, KeyScope, Login, Me, Setup, UpdateUser, User,
@@ -36,6 +37,13 @@ pub use resolve::{HeavySource, OfferedTool, OverLimit, Resolve, ResolveTokens, R
 pub use runs::{Model, NodeKind, Run, RunEvent, RunNode, RunState};
 pub use shell::Boot;
 pub use tools::{Call, CallResult, DisableTool};
+pub use upstreams::{
+    ChangeDecision, ConfirmPassword, CreateMcpServer, DecideChange, DiffChange, DiffLine, FoundTool,
+    FoundTools, Hold, ImportMcpServers, ImportedMcpServer, ImportedMcpServers, McpServer, NewConnection,
+    RejectedTool, SearchTools, ServerDetails, ServerLimits, ServerSettings, ServerState, ServerStatus,
+    ShownConnection, ToolChange, ToolChangeKind, ToolMarks, TriedConnection, UpdateMcpServer,
+    UpdateServerSettings,
+};
 
 pub use toolshelf_core::{
     Available, By, ByKind, CatalogEntry, Cause, Code, Disabled, Effect, Fix, FixAction, FixWho, Kind, Layer,

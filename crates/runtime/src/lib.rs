@@ -13,6 +13,7 @@ mod registry;
 mod snapshot_cell;
 pub mod store;
 mod turn;
+mod upstream;
 
 pub use environment::{Clock, Environment, Random, SystemClock, SystemRandom};
 pub use function::{CallContext, Check, Function, FunctionError, FunctionSpec};
@@ -21,3 +22,7 @@ pub use output::{DEFAULT_MAX_CHARS, ToolReturn, cap, thousands};
 pub use registry::{ArgumentError, CallRefused, Invoked, Registry, RegistryBuilder, RegistryError};
 pub use snapshot_cell::{SnapshotCell, Unready};
 pub use turn::{Begin, End, TurnError, TurnLog, run_turn};
+pub use upstream::{
+    Connection, NoUpstreams, Report, ServerInfo, Trial, UpstreamError, UpstreamQuery, UpstreamReports,
+    UpstreamSpec, Upstreams,
+};

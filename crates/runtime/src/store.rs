@@ -10,6 +10,7 @@ mod profiles;
 mod runs;
 mod settings;
 mod tool_states;
+mod upstreams;
 
 use async_trait::async_trait;
 
@@ -22,6 +23,7 @@ pub use profiles::{ProfileRow, ProfileVersionRow, Profiles, RetiredNameRow};
 pub use runs::{MessageRole, MessageRow, NodeKind, RunNodeRow, RunRow, RunState, Runs};
 pub use settings::{ActiveRow, Settings};
 pub use tool_states::{ToolStateRow, ToolStates};
+pub use upstreams::{LoadedToolRow, LoadedTools, McpServerRow, McpServers, UpstreamToolRow};
 
 /// Says why the store did not do as asked. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
