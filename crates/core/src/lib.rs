@@ -37,8 +37,8 @@ pub use resolve::{CatalogEntry, LimitKind, OverLimit, Refusal, Resolution, Token
 pub use snapshot::{Availability, Disable, ProfileTools, Snapshot, SnapshotError, ToolIndex};
 pub use tokens::{METHOD as TOKEN_METHOD, estimate as estimate_tokens};
 pub use tool::{
-    Available, DefinitionError, Disabled, Effect, Kind, NotRegistered, Source, SourceKind, Tool, ToolCard,
-    ToolDefinition,
+    Available, DefinitionError, Disabled, Effect, Held, HeldKind, Kind, NotRegistered, Source, SourceKind,
+    Tool, ToolCard, ToolDefinition,
 };
 pub use turn::{InvalidOverride, InvalidPart, TurnOverride};
 pub use verdict::{By, ByKind, Cause, Code, Fix, FixAction, FixWho, Layer, Outcome, Verdict};

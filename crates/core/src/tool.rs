@@ -310,6 +310,7 @@ impl Tool {
             kind: self.kind,
             effect: self.effect,
             disabled: None,
+            held: None,
             available: Available { ok: true, reason: None },
             tokens: self.tokens,
             revision: 0,
@@ -364,6 +365,9 @@ pub struct ToolCard {
     pub effect: Effect,
     /// The global disable, if there is one.
     pub disabled: Option<Disabled>,
+    /// Why it waits for an admin's decision, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<Held>,
     /// Whether it can run now.
     pub available: Available,
     /// Estimated tokens in a request.
@@ -390,11 +394,35 @@ impl ToolCard {
             kind: Kind::Read,
             effect: Effect::Read,
             disabled: None,
+            held: None,
             available: Available { ok: false, reason: Some("It is not registered now.".to_owned()) },
             tokens: 0,
             revision: 0,
         }
     }
+}
+
+/// Why a tool waits for an admin's decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum HeldKind {
+    /// It was never seen before.
+    New,
+    /// Its definition changed.
+    Changed,
+    /// Its definition is as it was, and it comes from a server that is reached in another way.
+    Moved,
+}
+
+/// A tool that waits for an admin's decision (L5).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Held {
+    /// Why it waits.
+    pub kind: HeldKind,
+    /// Since when, as RFC 3339 in UTC.
+    pub since: String,
 }
 
 /// Who disabled a tool for everyone, why and when.
