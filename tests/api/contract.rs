@@ -7,7 +7,7 @@ use toolshelf_server::{ROUTES, openapi};
 use toolshelf_tests::{Process, TestApp};
 
 /// Routes that are no part of the API.
-const OTHERS: [(&str, &str); 20] = [
+const OTHERS: [(&str, &str); 24] = [
     ("GET", "/healthz"),
     ("GET", "/readyz"),
     ("GET", "/assets/{*path}"),
@@ -22,6 +22,10 @@ const OTHERS: [(&str, &str); 20] = [
     ("GET", "/functions/{*rest}"),
     ("GET", "/chat"),
     ("GET", "/chat/{*rest}"),
+    ("GET", "/upstreams"),
+    ("GET", "/upstreams/{*rest}"),
+    ("GET", "/explain"),
+    ("GET", "/explain/{*rest}"),
     ("GET", "/people"),
     ("POST", "/people"),
     ("POST", "/people/{id}"),

@@ -39,6 +39,18 @@ pub enum Event {
         /// Its name now; absent when it was deleted.
         name: Option<String>,
     },
+    /// Tools came or went, or their definitions changed: read the catalog again.
+    CatalogChanged {
+        /// The revision of the snapshot.
+        revision: u64,
+    },
+    /// The status of an upstream MCP server, what waits for a decision or what admins say about it changed, or it is gone.
+    UpstreamChanged {
+        /// The revision of the snapshot.
+        revision: u64,
+        /// The server's name.
+        name: String,
+    },
     /// Something happened in a run that the listener named. It has no id of its own: whoever comes back is told the whole
     /// run first, whatever was heard before.
     Run {
@@ -61,6 +73,10 @@ impl EventKind {
     pub const TOOL_CHANGED: &'static str = "tool_changed";
     /// See [`Event::ProfileChanged`].
     pub const PROFILE_CHANGED: &'static str = "profile_changed";
+    /// See [`Event::CatalogChanged`].
+    pub const CATALOG_CHANGED: &'static str = "catalog_changed";
+    /// See [`Event::UpstreamChanged`].
+    pub const UPSTREAM_CHANGED: &'static str = "upstream_changed";
     /// See [`Event::Run`].
     pub const RUN: &'static str = "run";
 }

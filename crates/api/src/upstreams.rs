@@ -463,6 +463,15 @@ pub enum ChangeDecision {
     Accept,
 }
 
+/// Accepts the definitions of several tools that wait, all or none.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct AcceptChanges {
+    /// The definitions that were seen, by the tools' names on the wire. If another one waits now, nothing is changed.
+    pub definitions: BTreeMap<String, String>,
+}
+
 /// Confirms the password, so that for ten minutes the session may change what runs on the server's machine.
 #[derive(Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

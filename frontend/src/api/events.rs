@@ -13,6 +13,8 @@ struct Body {
     revision: u64,
     #[serde(default)]
     tool: Option<Box<Tool>>,
+    #[serde(default)]
+    name: Option<String>,
 }
 
 /// What the stream tells.
@@ -33,6 +35,16 @@ pub(crate) enum Notice {
     },
     /// A profile was made, changed or deleted.
     Profiles,
+    /// Tools came or went.
+    Catalog {
+        /// The revision of the snapshot.
+        revision: u64,
+    },
+    /// An upstream server changed or is gone.
+    Upstream {
+        /// Its name.
+        name: String,
+    },
     /// The stream broke. `ended` means that the browser will not try again by itself.
     Broken {
         /// Whether the browser gave up.
@@ -55,16 +67,24 @@ impl Events {
         let message = Closure::<dyn FnMut(MessageEvent)>::new(move |message: MessageEvent| {
             let Some(data) = message.data().as_string() else { return };
             // A notice of a newer server, which this page does not know, is none for it.
-            let Ok(Body { revision, tool }) = serde_json::from_str(&data) else { return };
+            let Ok(Body { revision, tool, name }) = serde_json::from_str(&data) else { return };
             on_event(match message.type_().as_str() {
                 EventKind::HELLO => Notice::Hello { revision },
                 EventKind::TOOL_CHANGED => Notice::Changed { revision, tool },
                 EventKind::PROFILE_CHANGED => Notice::Profiles,
+                EventKind::CATALOG_CHANGED => Notice::Catalog { revision },
+                EventKind::UPSTREAM_CHANGED => Notice::Upstream { name: name.unwrap_or_default() },
                 _ => Notice::Resync,
             });
         });
-        for kind in [EventKind::HELLO, EventKind::RESYNC, EventKind::TOOL_CHANGED, EventKind::PROFILE_CHANGED]
-        {
+        for kind in [
+            EventKind::HELLO,
+            EventKind::RESYNC,
+            EventKind::TOOL_CHANGED,
+            EventKind::PROFILE_CHANGED,
+            EventKind::CATALOG_CHANGED,
+            EventKind::UPSTREAM_CHANGED,
+        ] {
             source.add_event_listener_with_callback(kind, message.as_ref().unchecked_ref()).ok()?;
         }
         let broken = source.clone();

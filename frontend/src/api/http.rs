@@ -1,5 +1,8 @@
 //! One request: fetch, status, problem document.
 
+use std::cell::RefCell;
+
+use js_sys::Promise;
 use serde::de::DeserializeOwned;
 use toolshelf_api::Problem;
 use wasm_bindgen::{JsCast, JsValue};
@@ -77,10 +80,42 @@ struct Answered {
     etag: String,
 }
 
+/// Where the password is confirmed.
+pub(super) const CONFIRM: &str = "/me/confirm";
+
+/// Asks the person for the password; the promise says whether it was confirmed.
+type AskPassword = Box<dyn Fn() -> Promise>;
+
+thread_local! {
+    static ASK_PASSWORD: RefCell<Option<AskPassword>> = const { RefCell::new(None) };
+}
+
+/// Sets how the person is asked for the password when a request needs a fresh one.
+pub(crate) fn ask_password_with(ask: impl Fn() -> Promise + 'static) {
+    ASK_PASSWORD.with_borrow_mut(|slot| *slot = Some(Box::new(ask)));
+}
+
+/// Sends a request, and once more if it needs the password and the person confirms it.
+///
 /// The exchange does not depend on the type, so that it is compiled once.
 async fn exchange(path: &str, parts: Parts<'_>) -> Reply<Answered> {
+    let answer = attempt(path, &parts).await;
+    let asked = match &answer {
+        Err(Failure::Refused(problem)) if problem.code == "confirm_password" && path != CONFIRM => {
+            ASK_PASSWORD.with_borrow(|ask| ask.as_ref().map(|ask| ask()))
+        }
+        _ => None,
+    };
+    let Some(asked) = asked else { return answer };
+    match JsFuture::from(asked).await {
+        Ok(confirmed) if confirmed.is_truthy() => attempt(path, &parts).await,
+        _ => Err(Failure::Cancelled),
+    }
+}
+
+async fn attempt(path: &str, parts: &Parts<'_>) -> Reply<Answered> {
     let window = web_sys::window().ok_or(Failure::Offline)?;
-    let response = match request(&parts) {
+    let response = match request(parts) {
         Ok(init) => JsFuture::from(window.fetch_with_str_and_init(&format!("/api/v1{path}"), &init)).await,
         Err(error) => Err(error),
     };

@@ -65,6 +65,24 @@ impl Catalog {
         self.places.get(name).map(|place| &self.tools[*place])
     }
 
+    /// The tools of an upstream server.
+    pub fn of_server<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Arc<Tool>> {
+        self.tools.iter().filter(move |tool| tool.source.strip_prefix("mcp:") == Some(name))
+    }
+
+    /// Up to `limit` tools whose texts hold every word, those first whose names hold them.
+    pub fn look_up(&self, text: &str, limit: usize) -> Vec<&Arc<Tool>> {
+        let text = text.to_lowercase();
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let holds = |text: &str| words.iter().all(|word| text.contains(word));
+        let mut found: Vec<(bool, &Arc<Tool>)> = (self.tools.iter().zip(&self.texts))
+            .filter(|(_, text)| holds(text))
+            .map(|(tool, _)| (!holds(&tool.name.to_lowercase()), tool))
+            .collect();
+        found.sort_by_key(|(elsewhere, _)| *elsewhere);
+        found.into_iter().take(limit).map(|(_, tool)| tool).collect()
+    }
+
     /// What was decided about a tool, for a call outside of a conversation.
     pub fn verdict(&self, name: &str) -> Option<&Arc<Verdict>> {
         self.verdicts.get(name)
@@ -72,7 +90,8 @@ impl Catalog {
 
     /// Tokens of all tools that a request could get.
     pub fn tokens(&self) -> u64 {
-        self.tools.iter().filter(|tool| tool.disabled.is_none()).map(|tool| u64::from(tool.tokens)).sum()
+        let sent = |tool: &&Arc<Tool>| tool.disabled.is_none() && tool.held.is_none();
+        self.tools.iter().filter(sent).map(|tool| u64::from(tool.tokens)).sum()
     }
 
     /// What a text and a state leave. Every word of the text must be somewhere in a tool's texts.
@@ -131,7 +150,7 @@ pub(crate) mod tests {
 
     use super::Catalog;
     use crate::model::profile::{Members, Mode};
-    use crate::model::shelf::{Show, View};
+    use crate::model::shelf::{Group, Show, View};
 
     pub(crate) fn tool(source: &str, service: &str, name: &str) -> Tool {
         serde_json::from_value(json!({
@@ -227,8 +246,28 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn disabled_tools_cost_nothing() {
+    fn disabled_and_held_tools_cost_nothing() {
         assert_eq!(catalog().tokens(), 30);
+        let mut catalog = catalog();
+        let mut held = tool("builtin", "files", "grep");
+        held.held =
+            serde_json::from_value(json!({"kind": "changed", "since": "2026-01-01T00:00:00Z"})).unwrap();
+        catalog.update(held);
+        assert_eq!(catalog.tokens(), 20);
+        assert_eq!(names(&catalog, &catalog.filter("", Show::Unavailable)), ["grep", "search_kb"]);
+    }
+
+    #[test]
+    fn a_server_is_found_by_its_tools_and_a_tool_by_its_name_first() {
+        let catalog = catalog();
+        assert_eq!(catalog.of_server("客户支持").count(), 1);
+        assert_eq!(catalog.of_server("files").count(), 0);
+        assert_eq!(Group::server(&Group::key(&catalog.tools()[3])), Some("客户支持"));
+        assert_eq!(Group::server("builtin/files"), None);
+        let found: Vec<_> = catalog.look_up("web", 5).into_iter().map(|tool| tool.name.as_str()).collect();
+        assert_eq!(found, ["web_fetch"]);
+        let found: Vec<_> = catalog.look_up("e", 2).into_iter().map(|tool| tool.name.as_str()).collect();
+        assert_eq!(found, ["grep", "read"]);
     }
 
     #[test]

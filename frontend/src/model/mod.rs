@@ -7,6 +7,8 @@ pub mod markdown;
 pub mod profile;
 pub mod route;
 pub mod schema;
+pub mod server_form;
 pub mod shelf;
 pub mod text;
+pub mod upstream;
 pub mod window;

@@ -13,36 +13,56 @@ pub enum Route {
         /// The open conversation's id.
         id: Option<String>,
     },
+    /// The upstream servers, with one open or none.
+    Upstreams {
+        /// The open server's name.
+        name: Option<String>,
+    },
+    /// Why a tool is here or missing.
+    Explain {
+        /// The tool's name, once one is chosen.
+        tool: Option<String>,
+        /// Where it is asked for: [`NEW`], a conversation's id, or nothing for outside of a conversation.
+        place: String,
+    },
     /// An address that the app does not know.
     Unknown,
 }
 
+/// The place of a question about a conversation that is not there yet.
+pub const NEW: &str = "new";
+
 impl Route {
-    /// Reads the path of an address.
+    /// Reads the path of an address, without what follows a question mark.
     pub fn parse(path: &str) -> Self {
-        let path = path.trim_end_matches('/');
-        match path {
-            "/functions" => return Self::Functions { tool: None },
-            "/chat" => return Self::Chat { id: None },
-            _ => {}
+        let path = path.trim_matches('/');
+        let (page, rest) = path.split_once('/').unwrap_or((path, ""));
+        if rest.contains('/') {
+            return Self::Unknown;
         }
-        if let Some(id) = path.strip_prefix("/chat/").filter(|id| !id.contains('/')) {
-            return Self::Chat { id: Some(id.to_owned()) };
-        }
-        match path.strip_prefix("/functions/") {
-            // A tool's name holds nothing that an address must escape; what does is no tool's name.
-            Some(name) if !name.contains('/') => Self::Functions { tool: Some(name.to_owned()) },
+        // No name in a path holds anything that an address must escape; what does is no such name.
+        let rest = Some(rest.to_owned()).filter(|rest| !rest.is_empty());
+        match page {
+            "functions" => Self::Functions { tool: rest },
+            "chat" => Self::Chat { id: rest },
+            "upstreams" => Self::Upstreams { name: rest },
+            "explain" => Self::Explain { tool: rest, place: String::new() },
             _ => Self::Unknown,
         }
     }
 
     /// The path of this place.
     pub fn path(&self) -> String {
-        match self {
-            Self::Functions { tool: Some(name) } => format!("/functions/{name}"),
-            Self::Chat { id: Some(id) } => format!("/chat/{id}"),
-            Self::Chat { id: None } => "/chat".to_owned(),
-            Self::Functions { tool: None } | Self::Unknown => "/functions".to_owned(),
+        let (page, rest) = match self {
+            Self::Functions { tool } => ("/functions", tool),
+            Self::Chat { id } => ("/chat", id),
+            Self::Upstreams { name } => ("/upstreams", name),
+            Self::Explain { tool, .. } => ("/explain", tool),
+            Self::Unknown => ("/functions", &None),
+        };
+        match rest {
+            Some(rest) => format!("{page}/{rest}"),
+            None => page.to_owned(),
         }
     }
 
@@ -50,7 +70,7 @@ impl Route {
     pub fn tool(&self) -> Option<&str> {
         match self {
             Self::Functions { tool } => tool.as_deref(),
-            Self::Chat { .. } | Self::Unknown => None,
+            Self::Chat { .. } | Self::Upstreams { .. } | Self::Explain { .. } | Self::Unknown => None,
         }
     }
 }
@@ -61,7 +81,16 @@ mod tests {
 
     #[test]
     fn paths_are_read_as_written() {
-        for path in ["/functions", "/functions/web_fetch", "/chat", "/chat/019ca945"] {
+        for path in [
+            "/functions",
+            "/functions/web_fetch",
+            "/chat",
+            "/chat/019ca945",
+            "/upstreams",
+            "/upstreams/github",
+            "/explain",
+            "/explain/grep",
+        ] {
             assert_eq!(Route::parse(path).path(), path);
         }
         assert_eq!(Route::parse("/functions/"), Route::Functions { tool: None });

@@ -10,9 +10,9 @@ pub enum Show {
     /// Every tool.
     #[default]
     All,
-    /// Those that can run now and that nobody disabled.
+    /// Those that can run now and that nobody stopped.
     Available,
-    /// Those that cannot run now.
+    /// Those that cannot run now, or that wait for an admin.
     Unavailable,
     /// Those that an admin disabled.
     Disabled,
@@ -51,7 +51,7 @@ impl Show {
     pub fn of(tool: &Tool) -> Self {
         if tool.disabled.is_some() {
             Self::Disabled
-        } else if tool.available.ok {
+        } else if tool.available.ok && tool.held.is_none() {
             Self::Available
         } else {
             Self::Unavailable
@@ -111,6 +111,11 @@ impl Group {
         format!("{}/{}", tool.source, tool.service)
     }
 
+    /// The upstream server that a group's key names.
+    pub fn server(key: &str) -> Option<&str> {
+        key.strip_prefix("mcp:")?.split('/').next()
+    }
+
     /// Whether a tool belongs here.
     pub fn holds(&self, tool: &Tool) -> bool {
         self.key.strip_prefix(tool.source.as_str()).and_then(|rest| rest.strip_prefix('/'))
@@ -142,5 +147,9 @@ impl View {
 
 /// Whether a row shows badges, which makes it higher on phones.
 pub fn has_badges(tool: &Tool) -> bool {
-    tool.defer || tool.needs_conversation || tool.disabled.is_some() || !tool.available.ok
+    tool.defer
+        || tool.needs_conversation
+        || tool.disabled.is_some()
+        || tool.held.is_some()
+        || !tool.available.ok
 }

@@ -24,8 +24,15 @@ pub(crate) fn read() -> Start {
     let search = location.search().unwrap_or_default();
     let values = UrlSearchParams::new_with_str(&search).ok();
     let value = |name: &str| values.as_ref().and_then(|values| values.get(name)).unwrap_or_default();
+    let mut route = Route::parse(&location.pathname().unwrap_or_default());
+    if let Route::Explain { tool, place } = &mut route {
+        *place = value("in");
+        if tool.is_none() {
+            *tool = Some(value("tool")).filter(|name| !name.is_empty());
+        }
+    }
     Start {
-        route: Route::parse(&location.pathname().unwrap_or_default()),
+        route,
         query: value("q"),
         show: Show::parse(&value("show")),
         profile: Some(value("profile")).filter(|name| !name.is_empty()),
@@ -73,6 +80,12 @@ pub(crate) fn replace(app: &App) {
 /// The address of a place, with the filter.
 pub(crate) fn address(app: &App, route: &Route) -> String {
     let mut address = route.path();
+    if let Route::Explain { place, .. } = route
+        && !place.is_empty()
+    {
+        let place: String = js_sys::encode_uri_component(place).into();
+        return format!("{address}?in={place}");
+    }
     if !matches!(route, Route::Functions { .. }) {
         return address;
     }

@@ -14,6 +14,7 @@ use toolshelf_frontend::model::shelf::{Show, View};
 
 use super::profiles::Profiles;
 use super::toasts::Toasts;
+use super::upstreams::Upstreams;
 use super::{address, live};
 use crate::api::{Api, Failure};
 
@@ -24,6 +25,15 @@ pub(crate) enum Load {
     Current,
     /// The last attempt to read it failed.
     Failed(String),
+}
+
+/// Whether the catalog is being read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reading {
+    Not,
+    Now,
+    /// It is, and what is being read is out of date already.
+    AndAgain,
 }
 
 /// What was entered to try a tool.
@@ -68,6 +78,9 @@ pub(crate) struct App {
     pub(crate) workspace: StoredValue<Option<String>>,
     /// The profiles, and the open one.
     pub(crate) profiles: Profiles,
+    /// The upstream servers.
+    pub(crate) upstreams: Upstreams,
+    reading: StoredValue<Reading>,
     api: StoredValue<Api>,
 }
 
@@ -116,9 +129,13 @@ impl App {
             drafts: StoredValue::new(HashMap::new()),
             conversation: RwSignal::new(None),
             profiles,
+            upstreams: Upstreams::new(),
+            reading: StoredValue::new(Reading::Not),
             api: StoredValue::new(api),
         };
         app.load_profiles();
+        app.load_servers();
+        app.upstreams.ask_for_password();
         address::follow(app);
         live::follow(app);
         app
@@ -166,14 +183,27 @@ impl App {
         self.profiles.mode.set(Mode::All);
     }
 
-    /// Reads the whole catalog again.
+    /// Reads the whole catalog again. While it is being read, however many ask for it again get one more reading: fifty
+    /// servers that connect at once announce fifty changes.
     pub(crate) fn reload(&self) {
         let app = *self;
+        let before = app.reading.get_value();
+        app.reading.set_value(if before == Reading::Not { Reading::Now } else { Reading::AndAgain });
+        if before != Reading::Not {
+            return;
+        }
         spawn_local(async move {
-            match app.read_catalog().await {
-                Ok(()) => app.load.set(Load::Current),
-                Err(failure) => app.load.set(Load::Failed(failure.sentence())),
+            loop {
+                match app.read_catalog().await {
+                    Ok(()) => app.load.set(Load::Current),
+                    Err(failure) => app.load.set(Load::Failed(failure.sentence())),
+                }
+                if app.reading.get_value() == Reading::Now {
+                    break;
+                }
+                app.reading.set_value(Reading::Now);
             }
+            app.reading.set_value(Reading::Not);
         });
     }
 

@@ -27,6 +27,7 @@ pub(crate) fn follow(app: App) {
             live.open();
             app.reload();
             app.load_profiles();
+            app.load_servers();
         }
     });
     let online = window_event_listener(ev::online, move |_| live.open());
@@ -69,9 +70,13 @@ impl Live {
                 app.take(*tool);
             }
             Notice::Profiles => app.load_profiles(),
+            Notice::Catalog { revision } if revision < held => {}
+            Notice::Catalog { .. } => app.reload(),
+            Notice::Upstream { name } => app.read_server(name),
             Notice::Hello { .. } | Notice::Resync | Notice::Changed { tool: None, .. } => {
                 app.reload();
                 app.load_profiles();
+                app.load_servers();
             }
             Notice::Broken { ended } => {
                 self.said_hello.set_value(false);

@@ -127,6 +127,8 @@ async fn send(
         Event::Resync { .. } => EventKind::RESYNC,
         Event::ToolChanged { .. } => EventKind::TOOL_CHANGED,
         Event::ProfileChanged { .. } => EventKind::PROFILE_CHANGED,
+        Event::CatalogChanged { .. } => EventKind::CATALOG_CHANGED,
+        Event::UpstreamChanged { .. } => EventKind::UPSTREAM_CHANGED,
         Event::Run { .. } => EventKind::RUN,
     };
     let event =

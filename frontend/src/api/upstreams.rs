@@ -1,0 +1,104 @@
+//! The calls about upstream servers.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use toolshelf_api::{
+    AcceptChanges, ChangeDecision, ConfirmPassword, CreateMcpServer, DecideChange, ImportMcpServers, Page,
+    ToolChange, TriedConnection, UpdateMcpServer,
+};
+use toolshelf_frontend::model::upstream::{Imported, Server};
+use web_sys::AbortSignal;
+
+use super::http::{CONFIRM, Parts, Reply, send, send_empty};
+use super::tools::Api;
+
+/// What reads a single thing.
+fn get() -> Parts<'static> {
+    Parts { method: "GET", ..Parts::default() }
+}
+
+/// A server's path. Its name may come from the address bar, and then holds anything.
+fn path(name: &str, rest: &str) -> String {
+    let name: String = js_sys::encode_uri_component(name).into();
+    format!("/mcp-servers/{name}{rest}")
+}
+
+impl Api {
+    /// Every server, by name.
+    pub(crate) async fn servers(&self) -> Reply<Page<Server>> {
+        send("/mcp-servers?limit=500", get()).await
+    }
+
+    /// One server.
+    pub(crate) async fn server(&self, name: &str) -> Reply<Server> {
+        send(&path(name, ""), get()).await
+    }
+
+    /// Adds a server.
+    pub(crate) async fn create_server(&self, new: &CreateMcpServer) -> Reply<Server> {
+        send("/mcp-servers", self.write("POST", new)).await
+    }
+
+    /// Changes a server, if it is still at this revision.
+    pub(crate) async fn update_server(
+        &self,
+        name: &str,
+        revision: u64,
+        change: &UpdateMcpServer,
+    ) -> Reply<Server> {
+        let parts = Parts { revision: Some(revision), ..self.write("PATCH", change) };
+        send(&path(name, ""), parts).await
+    }
+
+    /// Removes a server.
+    pub(crate) async fn delete_server(&self, name: &str) -> Reply<()> {
+        send_empty(&path(name, ""), self.bare("DELETE", None)).await
+    }
+
+    /// Connects a server anew, or reads its tools again.
+    pub(crate) async fn refresh_server(&self, name: &str) -> Reply<()> {
+        send_empty(&path(name, "/refresh"), self.write("POST", &Value::Null)).await
+    }
+
+    /// Connects once and adds nothing.
+    pub(crate) async fn try_server(
+        &self,
+        new: &CreateMcpServer,
+        abort: &AbortSignal,
+    ) -> Reply<TriedConnection> {
+        let parts = Parts { abort: Some(abort), ..self.write("POST", new) };
+        send("/mcp-servers/test", parts).await
+    }
+
+    /// Says what a document holds, or adds its servers.
+    pub(crate) async fn import_servers(&self, import: &ImportMcpServers) -> Reply<Imported> {
+        send("/mcp-servers/import", self.write("POST", import)).await
+    }
+
+    /// The tools of a server that wait for a decision.
+    pub(crate) async fn changes(&self, name: &str) -> Reply<Page<ToolChange>> {
+        send(&path(name, "/changes?limit=500"), get()).await
+    }
+
+    /// Accepts one tool as it was shown.
+    pub(crate) async fn accept(&self, name: &str, change: &ToolChange) -> Reply<()> {
+        let definition = Some(change.definition.clone());
+        let body = DecideChange { decision: ChangeDecision::Accept, definition };
+        let tool: String = js_sys::encode_uri_component(&change.tool).into();
+        send_empty(&path(name, &format!("/changes/{tool}")), self.write("POST", &body)).await
+    }
+
+    /// Accepts several tools as they were shown.
+    pub(crate) async fn accept_all(&self, name: &str, changes: &[ToolChange]) -> Reply<()> {
+        let definition = |change: &ToolChange| (change.tool.clone(), change.definition.clone());
+        let definitions: BTreeMap<_, _> = changes.iter().map(definition).collect();
+        let body = AcceptChanges { definitions };
+        send_empty(&path(name, "/changes"), self.write("POST", &body)).await
+    }
+
+    /// Confirms the password for the next minutes.
+    pub(crate) async fn confirm(&self, password: String) -> Reply<()> {
+        send_empty(CONFIRM, self.write("POST", &ConfirmPassword { password })).await
+    }
+}
