@@ -236,49 +236,59 @@ impl Snapshot {
         Ok(next)
     }
 
-    /// This snapshot with what a server has now, in place of all that it had. A tool whose name another source has already
-    /// does not enter the registry, whoever came first.
+    /// This snapshot with what servers have now, in place of all that these servers had. A tool whose name another source has
+    /// already does not enter the registry, whoever came first.
     #[must_use]
-    pub fn with_server(&self, server: &str, now: ServerTools) -> Self {
-        let others = self.tools.iter().filter(|tool| tool.source().server() != Some(server));
-        let mut tools: Vec<Arc<Tool>> = others.cloned().collect();
-        let taken: HashSet<&str> = tools.iter().map(|tool| tool.name().as_ref()).collect();
-        let (mut rejected, mut own, mut seen) = (now.rejected, Vec::new(), HashSet::new());
-        for tool in now.tools {
-            if taken.contains(tool.name().as_ref()) || !seen.insert(Arc::clone(tool.name())) {
-                let reason = "Another tool has this name already.".into();
-                rejected.push(NotRegistered { name: Arc::clone(tool.name()), reason });
-            } else {
-                own.push(tool);
+    pub fn with_servers(&self, now: impl IntoIterator<Item = (Arc<str>, ServerTools)>) -> Self {
+        let now: Vec<(Arc<str>, ServerTools)> = now.into_iter().collect();
+        let is_replaced = |tool: &Tool| {
+            tool.source().server().is_some_and(|own| now.iter().any(|(name, _)| **name == *own))
+        };
+        let mut tools: Vec<Arc<Tool>> =
+            self.tools.iter().filter(|tool| !is_replaced(tool)).cloned().collect();
+        let mut taken: HashSet<Arc<str>> = tools.iter().map(|tool| Arc::clone(tool.name())).collect();
+        let mut next = self.clone();
+        let rejected = Arc::make_mut(&mut next.rejected);
+        let mut down = Vec::with_capacity(now.len());
+        for (server, has) in now {
+            let mut refused = has.rejected;
+            for tool in has.tools {
+                if taken.insert(Arc::clone(tool.name())) {
+                    tools.push(tool);
+                } else {
+                    let reason = "Another tool has this name already.".into();
+                    refused.push(NotRegistered { name: Arc::clone(tool.name()), reason });
+                }
             }
-        }
-        tools.extend(own);
-        let mut base = self.clone();
-        let all = Arc::make_mut(&mut base.rejected);
-        if rejected.is_empty() {
-            all.remove(server);
-        } else {
-            all.insert(server.into(), rejected);
+            if refused.is_empty() {
+                rejected.remove(&server);
+            } else {
+                rejected.insert(Arc::clone(&server), refused);
+            }
+            down.push((server, has.down));
         }
         let mut not_registered: Vec<NotRegistered> =
-            base.declared.iter().chain(base.rejected.values().flatten()).cloned().collect();
+            next.declared.iter().chain(next.rejected.values().flatten()).cloned().collect();
         not_registered.sort_by(|a, b| a.name.cmp(&b.name));
-        base.not_registered = not_registered.into();
+        next.not_registered = not_registered.into();
         // The names differ, as was just seen to.
-        let next = base.with_tools(tools).unwrap_or(base);
-        next.with_server_down(server, now.down)
+        let next = next.with_tools(tools).unwrap_or(next);
+        next.with_servers_down(down)
     }
 
-    /// This snapshot with a server that can be reached, or cannot and why.
+    /// This snapshot with servers that can be reached, or cannot and why.
     #[must_use]
-    pub fn with_server_down(&self, server: &str, down: Option<Arc<str>>) -> Self {
-        let now = Availability::of(down.map(Unavailable::Upstream));
+    pub fn with_servers_down(&self, servers: Vec<(Arc<str>, Option<Arc<str>>)>) -> Self {
+        let now: HashMap<Arc<str>, Availability> = servers
+            .into_iter()
+            .map(|(server, down)| (server, Availability::of(down.map(Unavailable::Upstream))))
+            .collect();
         let mut next = self.clone();
         next.availability = self
             .indexes()
             .map(|index| {
-                let own = self.tool(index).source().server() == Some(server);
-                if own { now.clone() } else { self.availability(index).clone() }
+                let now = self.tool(index).source().server().and_then(|server| now.get(server));
+                now.unwrap_or_else(|| self.availability(index)).clone()
             })
             .collect();
         next

@@ -32,6 +32,22 @@ fn of(server: &str, name: &str, marks: McpMarks) -> Arc<Tool> {
     Arc::new(McpDefinition::read(&listed(name)).unwrap().tool(server, marks).unwrap())
 }
 
+/// What a test does to one server at a time.
+trait OneServer {
+    fn with_server(&self, server: &str, now: ServerTools) -> Snapshot;
+    fn with_server_down(&self, server: &str, down: Option<Arc<str>>) -> Snapshot;
+}
+
+impl OneServer for Snapshot {
+    fn with_server(&self, server: &str, now: ServerTools) -> Snapshot {
+        self.with_servers([(server.into(), now)])
+    }
+
+    fn with_server_down(&self, server: &str, down: Option<Arc<str>>) -> Snapshot {
+        self.with_servers_down(vec![(server.into(), down)])
+    }
+}
+
 fn server(tools: Vec<Arc<Tool>>) -> ServerTools {
     ServerTools { tools, ..ServerTools::default() }
 }

@@ -39,7 +39,7 @@ impl Registry {
             Err(_) => failed(PANICKED, "execution_failed", duration, revision),
             Ok(Err(UpstreamError::Down(reason))) => {
                 // It answered when the snapshot was made. Refuse with the verdict that the next snapshot gives.
-                let now = snapshot.with_server_down(server, Some(reason.as_str().into()));
+                let now = snapshot.with_servers_down(vec![(server.into(), Some(reason.as_str().into()))]);
                 authorize_call(&now, request, tool.name()).map_err(CallRefused::Refused)?;
                 failed(reason, "execution_failed", duration, revision)
             }
