@@ -23,7 +23,7 @@ use crate::process::{Process, exit_sentence};
 use crate::server::Line;
 use crate::settings::{McpEnvironment, Timing};
 use crate::stdio::Stdio;
-use crate::words::{ENDED, not_initialized};
+use crate::words::{ENDED, STOPPED, not_initialized};
 
 /// How long the exit of a program is waited for that closed its output, and the rest of the output of one that exited.
 const SETTLE: Duration = Duration::from_millis(500);
@@ -191,8 +191,6 @@ impl Drop for Connection {
         self.cancel.cancel();
     }
 }
-
-const STOPPED: &str = "It was stopped.";
 
 fn not_in_time(timing: Timing, what: &str) -> String {
     format!("It did not answer {what} within {} seconds of the start.", timing.connect.as_secs_f64())

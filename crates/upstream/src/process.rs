@@ -18,6 +18,9 @@ use crate::words::cut;
 
 /// How long the rest of the standard error is waited for once the program is gone.
 const LAST_WORDS: Duration = Duration::from_millis(200);
+/// How long the killed are waited for. Those that nobody takes note of, as where the first process of a container does
+/// not, count as a part of the group for ever.
+const DYING: Duration = Duration::from_millis(500);
 /// How often it is looked whether a process group is empty. The system tells only of the leader.
 const GROUP_POLL: Duration = Duration::from_millis(10);
 
@@ -90,21 +93,23 @@ impl Process {
             && test_kill_process_group(group).is_ok()
         {
             let _ = kill_process_group(group, Signal::TERM);
-            let gone = async {
-                let _ = self.child.wait().await;
-                while test_kill_process_group(group).is_ok() {
-                    sleep(GROUP_POLL).await;
-                }
-            };
-            if timeout(timing.term_grace, gone).await.is_err() {
+            if timeout(timing.term_grace, self.gone(group)).await.is_err() {
                 let _ = kill_process_group(group, Signal::KILL);
-                let _ = self.child.wait().await;
+                let _ = timeout(DYING, self.gone(group)).await;
             }
         }
         // From here on the number may belong to another group.
         self.group = None;
         if timeout(LAST_WORDS, &mut self.log).await.is_err() {
             self.log.abort();
+        }
+    }
+
+    /// Waits until the program and all that it started is gone.
+    async fn gone(&mut self, group: Pid) {
+        let _ = self.child.wait().await;
+        while test_kill_process_group(group).is_ok() {
+            sleep(GROUP_POLL).await;
         }
     }
 }

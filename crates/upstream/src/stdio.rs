@@ -25,6 +25,9 @@ use crate::words::{MAX_MESSAGE, TOO_LARGE};
 /// fill the memory.
 const MAX_WAITING: usize = 1_024;
 
+/// How many bytes of a line that is no message are worth showing.
+const MAX_SHOWN: usize = 8_000;
+
 /// A line to be written, and who waits for it.
 type Outgoing = (Vec<u8>, oneshot::Sender<io::Result<()>>);
 
@@ -85,7 +88,7 @@ impl Stdio {
         let Ok(message) = serde_json::from_slice::<Value>(line) else {
             // Many a program prints a greeting where only messages should be.
             if !line.trim_ascii().is_empty() {
-                self.log.push(&[b"stdout: ", line].concat());
+                self.log.push(&[b"stdout: ", &line[..line.len().min(MAX_SHOWN)]].concat());
             }
             return None;
         };

@@ -12,6 +12,7 @@ use crate::connection::{Connection, Shared};
 use crate::list;
 use crate::server::Server;
 use crate::settings::Backoff;
+use crate::words::STOPPED;
 
 /// Keeps a server connected until it is stopped.
 pub(crate) struct Task {
@@ -34,31 +35,37 @@ impl Task {
         let mut backoff = Backoff::new(timing);
         while !stop.is_cancelled() {
             self.report(Report::Connecting).await;
-            let reason = match Connection::open(&self.shared, &self.server.spec, &self.server.log, stop).await
-            {
-                Ok((connection, tools)) => {
+            let opened = Connection::open(&self.shared, &self.server.spec, &self.server.log, stop).await;
+            let (connection, reason) = match opened {
+                Ok((mut connection, tools)) => {
                     let since = Instant::now();
-                    let reason = self.serve(connection, tools).await;
+                    let reason = self.serve(&mut connection, tools).await;
                     backoff.was_ready_for(since.elapsed());
-                    reason
+                    (Some(connection), reason)
                 }
-                Err(reason) => {
-                    self.server.set_down(&reason);
-                    Some(reason)
+                Err(reason) => (None, Some(reason)),
+            };
+            self.server.set_down(reason.as_deref().unwrap_or(STOPPED));
+            let close = async {
+                if let Some(connection) = connection {
+                    connection.close(timing).await;
                 }
             };
             // Without a reason it was stopped.
-            let Some(reason) = reason else { break };
+            let Some(reason) = reason else {
+                close.await;
+                break;
+            };
             let retry_in = backoff.take();
             tracing::debug!(server = %self.server.spec.name, reason, ?retry_in, "an upstream server is down");
-            self.report(Report::Down { reason, retry_in }).await;
+            tokio::join!(close, self.report(Report::Down { reason, retry_in }));
             tokio::select! {
                 () = stop.cancelled() => {}
                 () = sleep(retry_in) => {}
                 () = self.server.refresh.notified() => {}
             }
         }
-        self.server.set_down("It was stopped.");
+        self.server.set_down(STOPPED);
     }
 
     /// Hands a report on, unless the server is stopped: whoever waits for the end may hold what the receiver waits for.
@@ -68,21 +75,18 @@ impl Task {
         self.server.stop.run_until_cancelled(report).await;
     }
 
-    /// Serves a connection until it is over and closes it. The reason is none if it was stopped.
-    async fn serve(&self, mut connection: Connection, tools: Vec<Value>) -> Option<String> {
+    /// Serves a connection until it is over. The reason is none if it was stopped.
+    async fn serve(&self, connection: &mut Connection, tools: Vec<Value>) -> Option<String> {
         self.server.set_up(connection.line.clone());
         let info = connection.info.clone();
         self.report(Report::Ready { info, tools }).await;
-        let reason = loop {
-            match self.next(&mut connection).await {
+        loop {
+            match self.next(connection).await {
                 Next::Tools(tools) => self.report(Report::Tools(tools)).await,
                 Next::Over(reason) => break Some(reason),
                 Next::Stopped => break None,
             }
-        };
-        self.server.set_down(reason.as_deref().unwrap_or("It was stopped."));
-        connection.close(self.shared.timing).await;
-        reason
+        }
     }
 
     /// Waits for the next thing that happens to a connection.

@@ -15,6 +15,7 @@ pub(crate) const MAX_MESSAGE: usize = 16 * 1024 * 1024;
 
 pub(crate) const TOO_LARGE: &str = "It sent a message of more than 16 MB.";
 pub(crate) const NOT_UNDERSTOOD: &str = "Its answer has a form that is not understood.";
+pub(crate) const STOPPED: &str = "It was stopped.";
 pub(crate) const ENDED: &str = "The connection ended.";
 
 /// A text that a server gave, cut to a length that fits into a sentence.
