@@ -215,10 +215,14 @@ impl Server {
                 }
                 out.write_all(b"\n")
             }
-            "goes-deaf" => loop {
+            "goes-deaf" => {
                 // Questions without end, and nobody who reads the answers.
-                send(&json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}))?;
-            },
+                let method = "x".repeat(4_000);
+                for number in 0_u64.. {
+                    send(&json!({"jsonrpc": "2.0", "id": number, "method": method}))?;
+                }
+                Ok(())
+            }
             "adds" => {
                 self.added += 3;
                 for _ in 0..3 {

@@ -2,7 +2,7 @@
 //!
 //! The library `rmcp` speaks the protocol. It would also read every answer into its own types, which fails for a list
 //! with one malformed tool and drops fields that it does not know. What servers say is shown and hashed as it came, so
-//! the transports here ([`stdio`] and [`http`]) hand results on as plain JSON; `raw` tells how.
+//! the transports here (`stdio` and `http`) hand results on as plain JSON; `raw` tells how.
 //!
 //! - `manager`: the port; which servers there are.
 //! - `task`: the life of one server: connect, report, list again, wait, try again.

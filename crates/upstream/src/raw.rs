@@ -1,9 +1,9 @@
 //! Messages whose results stay plain JSON.
 //!
 //! `rmcp` reads a result into the first of its types that fits, and that type drops what it does not know. Two ways
-//! lead around it. Where a message is read here, a result becomes [`CustomResult`], the variant for any JSON, without
-//! being tried as anything else ([`decode`]). Where `rmcp` insists on reading a text itself, which it does with events
-//! of a stream, the result is put into an envelope that fits no other variant ([`enveloped`]). [`result`] undoes both.
+//! lead around it. Where a message is read here, a result becomes `CustomResult`, the variant for any JSON, without
+//! being tried as anything else (`decode`). Where `rmcp` insists on reading a text itself, which it does with events
+//! of a stream, the result is put into an envelope that fits no other variant (`enveloped`). `result` undoes both.
 
 use rmcp::model::{
     CustomResult, ErrorCode, ErrorData, InitializeResult, JsonRpcMessage, RequestId, ServerJsonRpcMessage,

@@ -21,9 +21,10 @@ use crate::process::Pipes;
 use crate::raw::{Results, decode_value};
 use crate::words::{MAX_MESSAGE, TOO_LARGE};
 
-/// How many messages may wait for the program to read them. A program that sends requests and reads no answers would
+/// How many messages may wait for the program to read them: as many calls as may run, as many cancellations, and as
+/// many answers to what it asks itself, with room to spare. A program that sends requests and reads no answers would
 /// fill the memory.
-const MAX_WAITING: usize = 1_024;
+const MAX_WAITING: usize = 256;
 
 /// How many bytes of a line that is no message are worth showing.
 const MAX_SHOWN: usize = 8_000;

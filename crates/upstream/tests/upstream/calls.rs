@@ -8,7 +8,10 @@ use toolshelf_runtime::{ToolReturn, UpstreamError, UpstreamQuery, Upstreams as _
 
 use crate::support::{PATIENCE, Site, is_running, spec, with_call_timeout};
 
+/// How long is waited for what must not come.
 const SHORT: Duration = Duration::from_millis(300);
+/// A time that is long enough for what does come.
+const LIMIT: Duration = Duration::from_secs(2);
 
 fn object(value: Value) -> Map<String, Value> {
     match value {
@@ -68,13 +71,13 @@ async fn cancelled(site: &Site, expected: Value) {
 #[tokio::test]
 async fn what_takes_too_long_is_cancelled() {
     let mut site = Site::new();
-    site.start_spec(with_call_timeout(spec("good"), SHORT));
+    site.start_spec(with_call_timeout(spec("good"), LIMIT));
     site.ready().await;
     for tool in ["hangs", "progresses"] {
         let id = site.call_json("good", "id").await.as_i64().unwrap();
         let begin = Instant::now();
-        assert_eq!(site.call("good", tool).await, Err(UpstreamError::TimedOut(SHORT)), "{tool}");
-        assert!(begin.elapsed() >= SHORT);
+        assert_eq!(site.call("good", tool).await, Err(UpstreamError::TimedOut(LIMIT)), "{tool}");
+        assert!(begin.elapsed() >= LIMIT);
         cancelled(&site, json!([id + 1])).await;
         site.call("good", "forget").await.unwrap();
     }
@@ -94,9 +97,9 @@ async fn a_call_that_nobody_waits_for_is_cancelled() {
 #[tokio::test]
 async fn an_answer_that_drips_is_not_waited_for() {
     let mut site = Site::new();
-    site.start_spec(with_call_timeout(spec("good"), SHORT));
+    site.start_spec(with_call_timeout(spec("good"), LIMIT));
     site.ready().await;
-    assert_eq!(site.call("good", "drips").await, Err(UpstreamError::TimedOut(SHORT)));
+    assert_eq!(site.call("good", "drips").await, Err(UpstreamError::TimedOut(LIMIT)));
     timeout(PATIENCE, site.upstreams.stop("good")).await.unwrap();
 }
 

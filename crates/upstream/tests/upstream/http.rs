@@ -11,8 +11,9 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use toolshelf_runtime::{Connection, UpstreamError, UpstreamSpec, Upstreams as _};
+use toolshelf_upstream::Timing;
 
-use crate::support::{PATIENCE, Site, names, spec_of, with_call_timeout};
+use crate::support::{PATIENCE, Site, names, spec_of, timing, with_call_timeout};
 
 const SECRET: &str = "s3cret";
 
@@ -459,4 +460,17 @@ async fn a_token_that_is_refused_later_takes_the_server_down() {
     let error = site.call("web", "echo").await.unwrap_err();
     assert!(matches!(error, UpstreamError::Failed(_)), "{error:?}");
     assert_eq!(site.down().await.0, expected);
+}
+
+#[tokio::test]
+async fn a_server_that_never_answers_is_not_connected_and_stops_at_once() {
+    let server = Server::start(|_| Reply::Never).await;
+    let site = Site::with(Timing { connect: Duration::from_millis(300), ..timing() });
+    let reason = site.upstreams.try_connection(server.spec()).await.outcome.unwrap_err();
+    assert_eq!(reason, "It did not answer `initialize` within 0.3 seconds of the start.");
+    let mut site = Site::new();
+    site.start_spec(server.spec());
+    site.next().await;
+    timeout(PATIENCE / 2, site.upstreams.stop("web")).await.unwrap();
+    assert!(site.is_quiet());
 }
