@@ -31,7 +31,7 @@ pub(crate) fn tool_return(mut result: Value) -> Result<ToolReturn, String> {
     {
         text = format!("{data:#}");
     }
-    Ok(ToolReturn { text, data, is_error })
+    Ok(ToolReturn { text, data, is_error, ..ToolReturn::default() })
 }
 
 /// One block of content: a text as it is, anything else in one line that says what it is.
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(read.text, "{\n  \"b\": 1,\n  \"a\": 2\n}");
         assert_eq!(read.data, Some(json!({"b": 1, "a": 2})));
         let read = tool_return(json!({"content": [{"type": "text", "text": "t"}], "structuredContent": 1}));
-        assert_eq!(read, Ok(ToolReturn { text: "t".into(), data: Some(json!(1)), is_error: false }));
+        assert_eq!(read, Ok(ToolReturn { text: "t".into(), data: Some(json!(1)), ..ToolReturn::default() }));
         assert_eq!(tool_return(json!({})), Ok(ToolReturn::default()));
     }
 

@@ -181,13 +181,6 @@ impl Stored {
         }
     }
 
-    /// The names of what is secret.
-    pub(super) fn names(&self) -> &[String] {
-        match self {
-            Self::Stdio { env: names, .. } | Self::Http { headers: names, .. } => names,
-        }
-    }
-
     /// As it is shown: which values can be opened.
     pub(super) fn shown(&self, opens: bool) -> ShownConnection {
         let names = |names: &[String]| names.iter().map(|name| (name.clone(), opens)).collect();

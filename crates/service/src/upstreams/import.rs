@@ -141,6 +141,9 @@ fn parse(document: &Value) -> Result<Map<String, Value>, ServiceError> {
             if text.len() > DOCUMENT_MAX {
                 return Err(wrong("The document is longer than 1 MB."));
             }
+            if nests_too_deep(text) {
+                return Err(wrong("The document nests deeper than 100 levels."));
+            }
             let parsed = jsonc_parser::parse_to_serde_value::<Value>(text, &ParseOptions::default());
             parsed.map_err(|error| wrong(format!("The document is no JSON: {error}.")))?
         }
@@ -150,6 +153,19 @@ fn parse(document: &Value) -> Result<Map<String, Value>, ServiceError> {
         Value::Object(members) => Ok(members),
         _ => Err(wrong("The document must be a JSON object, such as {\"mcpServers\": {…}}.")),
     }
+}
+
+/// Whether brackets open deeper than any such document has them. The parser calls itself for each, so it must not see more.
+fn nests_too_deep(text: &str) -> bool {
+    let mut depth = 0_usize;
+    text.bytes().any(|byte| {
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth > 100
+    })
 }
 
 /// The servers of a document: its `mcpServers` (Claude Desktop, Cursor) or `servers` (VS Code), or the object itself if all

@@ -30,7 +30,7 @@ async fn answers_are_read() {
     assert_eq!(echo, ToolReturn::from(r#"{"b":1,"a":[null]}"#));
     assert_eq!(
         site.call("good", "fails").await.unwrap(),
-        ToolReturn { text: "it failed".to_owned(), data: None, is_error: true }
+        ToolReturn { text: "it failed".to_owned(), is_error: true, ..ToolReturn::default() }
     );
     let structured = site.call("good", "structured").await.unwrap();
     assert_eq!(structured.data, Some(json!({"b": 1, "a": 2})));
