@@ -114,7 +114,7 @@ async fn the_catalog_is_filtered() {
     assert_eq!(names("query=no%20such%20words").await, Vec::<String>::new());
     assert_eq!(names("source=builtin").await.len(), 11);
     assert_eq!(names("source=mcp:x").await, Vec::<String>::new());
-    assert_eq!(names("toolset=default").await.len(), 7);
+    assert_eq!(names("toolset=default").await.len(), 11);
     assert_eq!(names("toolset=none").await, Vec::<String>::new());
 
     let summary = admin.get("/api/v1/tools?query=grep").await.expect(200).json();
