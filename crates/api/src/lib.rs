@@ -38,14 +38,15 @@ pub use runs::{Model, NodeKind, Run, RunEvent, RunNode, RunState};
 pub use shell::Boot;
 pub use tools::{Call, CallResult, DisableTool};
 pub use upstreams::{
-    AcceptChanges, ChangeDecision, ConfirmPassword, CreateMcpServer, DecideChange, DiffChange, DiffLine, FoundTool,
-    FoundTools, Hold, ImportMcpServers, ImportedMcpServer, ImportedMcpServers, McpServer, NewConnection,
-    RejectedTool, SearchTools, ServerDetails, ServerLimits, ServerSettings, ServerState, ServerStatus,
-    ShownConnection, ToolChange, ToolChangeKind, ToolMarks, TriedConnection, UpdateMcpServer,
+    AcceptChanges, ChangeDecision, ConfirmPassword, CreateMcpServer, DecideChange, DiffChange, DiffLine,
+    FoundTool, FoundTools, Hold, ImportMcpServers, ImportedMcpServer, ImportedMcpServers, McpServer,
+    NewConnection, RejectedTool, SearchTools, ServerDetails, ServerLimits, ServerSettings, ServerState,
+    ServerStatus, ShownConnection, ToolChange, ToolChangeKind, ToolMarks, TriedConnection, UpdateMcpServer,
     UpdateServerSettings,
 };
 
 pub use toolshelf_core::{
-    Available, By, ByKind, CatalogEntry, Cause, Code, Disabled, Effect, Fix, FixAction, FixWho, Held, HeldKind,
-    Kind, Layer, NewTools, NotRegistered, Outcome, Role, ToolCard as Tool, Verdict, explain, is_invisible,
+    Available, By, ByKind, CatalogEntry, Cause, Code, Disabled, Effect, Fix, FixAction, FixWho, Held,
+    HeldKind, Kind, Layer, NewTools, NotRegistered, Outcome, Role, ToolCard as Tool, Verdict, explain,
+    is_invisible,
 };

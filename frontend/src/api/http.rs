@@ -30,6 +30,16 @@ impl Failure {
         }
     }
 
+    /// What it says about one field, else what it says at all.
+    pub(crate) fn beside(&self) -> String {
+        match self {
+            Self::Refused(problem) => {
+                problem.errors.first().map_or_else(|| problem.detail.clone(), |error| error.message.clone())
+            }
+            Self::Offline | Self::Cancelled => self.sentence(),
+        }
+    }
+
     fn unreadable(status: u16) -> Self {
         let detail =
             format!("The server answered {status}, which this page cannot read. Try again in a moment.");

@@ -250,7 +250,8 @@ pub(crate) mod tests {
         assert_eq!(catalog().tokens(), 30);
         let mut catalog = catalog();
         let mut held = tool("builtin", "files", "grep");
-        held.held = serde_json::from_value(json!({"kind": "changed", "since": "2026-01-01T00:00:00Z"})).unwrap();
+        held.held =
+            serde_json::from_value(json!({"kind": "changed", "since": "2026-01-01T00:00:00Z"})).unwrap();
         catalog.update(held);
         assert_eq!(catalog.tokens(), 20);
         assert_eq!(names(&catalog, &catalog.filter("", Show::Unavailable)), ["grep", "search_kb"]);

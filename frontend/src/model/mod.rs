@@ -2,6 +2,7 @@
 
 pub mod catalog;
 pub mod chat;
+pub mod explain;
 pub mod form;
 pub mod markdown;
 pub mod profile;

@@ -2,9 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use toolshelf_api::{
-    CreateMcpServer, FieldError, NewConnection, UpdateMcpServer, UpdateServerSettings,
-};
+use toolshelf_api::{CreateMcpServer, FieldError, NewConnection, UpdateMcpServer, UpdateServerSettings};
 
 use super::upstream::{Connection, Server};
 
@@ -189,7 +187,11 @@ impl ServerForm {
         let title = self.title.trim();
         let title = (!title.is_empty() && title != before.title).then(|| title.to_owned());
         let stays = before.connection.as_ref().is_some_and(|connection| self.stays(connection));
-        UpdateMcpServer { title, connection: (!stays).then(|| self.connection()), ..UpdateMcpServer::default() }
+        UpdateMcpServer {
+            title,
+            connection: (!stays).then(|| self.connection()),
+            ..UpdateMcpServer::default()
+        }
     }
 
     fn stays(&self, before: &Connection) -> bool {
@@ -306,9 +308,6 @@ mod tests {
             form.change_pair(id, |pair| (pair.name, pair.value) = (name.to_owned(), "x".to_owned()));
         }
         let pointers: Vec<_> = form.mistakes().into_iter().map(|mistake| mistake.pointer).collect();
-        assert_eq!(
-            pointers,
-            ["/name", "/connection/command", "/connection/env/A~1B", "/connection/env/"]
-        );
+        assert_eq!(pointers, ["/name", "/connection/command", "/connection/env/A~1B", "/connection/env/"]);
     }
 }

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use toolshelf_api::{Hold, RejectedTool, ServerDetails, ServerLimits, ServerState, ServerStatus, is_invisible};
+use toolshelf_api::{
+    Hold, RejectedTool, ServerDetails, ServerLimits, ServerState, ServerStatus, is_invisible,
+};
 
 /// A [`toolshelf_api::McpServer`]. It is read flat: flattened and tagged shapes would cost the page a second way of
 /// reading everything inside of them.

@@ -168,6 +168,11 @@ impl App {
         self.go(Route::Functions { tool });
     }
 
+    /// The address of a place, with what is kept beside it.
+    pub(crate) fn address(&self, route: &Route) -> String {
+        address::address(self, route)
+    }
+
     /// Goes to a place in the app.
     pub(crate) fn go(&self, route: Route) {
         if self.route.with_untracked(|now| *now != route) {

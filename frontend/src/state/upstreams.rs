@@ -1,6 +1,7 @@
 //! The upstream servers that the page knows, and what is being decided about them.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use js_sys::{Function, Promise};
 use leptos::prelude::*;
@@ -19,7 +20,10 @@ use crate::api::{Failure, ask_password_with};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ServerAsk {
     /// Which servers to add.
-    Add,
+    Add {
+        /// Whether to begin with the form, and not with a document.
+        by_form: bool,
+    },
     /// How to reach one.
     Edit(Arc<Server>),
     /// Whether to remove one.
@@ -35,6 +39,10 @@ pub(crate) struct Upstreams {
     /// Whether the list was read once.
     pub(crate) known: RwSignal<bool>,
     pub(crate) ask: RwSignal<Option<ServerAsk>>,
+    /// The browser's time in milliseconds, second by second while somebody looks at the servers.
+    pub(crate) now: RwSignal<f64>,
+    /// Grows with each server that was read again: what hangs on one is then read again too.
+    pub(crate) heard: RwSignal<u32>,
     /// The document that is being pasted; it outlives the dialog, so that a key that closes it loses nothing.
     pub(crate) document: RwSignal<String>,
     /// The server that is being entered; it outlives the dialog too.
@@ -50,15 +58,24 @@ impl Upstreams {
             load: RwSignal::new(Load::Current),
             known: RwSignal::new(false),
             ask: RwSignal::new(None),
+            now: RwSignal::new(js_sys::Date::now()),
+            heard: RwSignal::new(0),
             document: RwSignal::new(String::new()),
             entered: RwSignal::new(ServerForm::default()),
             confirming: RwSignal::new_local(None),
         }
     }
 
-    /// A server as it is now.
-    pub(crate) fn find(&self, name: &str) -> Option<Arc<Server>> {
-        self.list.with(|list| list.iter().find(|server| server.name == name).cloned())
+    /// Keeps the time while the page is there.
+    pub(crate) fn tick(self) {
+        let now = self.now;
+        now.set(js_sys::Date::now());
+        let timer = set_interval_with_handle(move || now.set(js_sys::Date::now()), Duration::from_secs(1));
+        on_cleanup(move || {
+            if let Ok(timer) = timer {
+                timer.clear();
+            }
+        });
     }
 
     /// Has requests that need a fresh password ask for it in a dialog.
@@ -84,6 +101,7 @@ impl Upstreams {
             Ok(place) => list[place] = Arc::new(now),
             Err(place) => list.insert(place, Arc::new(now)),
         });
+        self.heard.update(|heard| *heard = heard.wrapping_add(1));
     }
 
     fn drop_server(self, name: &str) {
@@ -92,6 +110,12 @@ impl Upstreams {
 }
 
 impl App {
+    /// A server as it is now, followed through its changes.
+    pub(crate) fn server(&self, name: String) -> Memo<Option<Arc<Server>>> {
+        let list = self.upstreams.list;
+        Memo::new(move |_| list.with(|list| list.iter().find(|server| server.name == name).cloned()))
+    }
+
     /// Reads all servers.
     pub(crate) fn load_servers(&self) {
         let app = *self;
@@ -103,6 +127,7 @@ impl App {
                     servers.sort_by(|one, other| one.name.cmp(&other.name));
                     upstreams.list.set(servers);
                     upstreams.known.set(true);
+                    upstreams.heard.update(|heard| *heard = heard.wrapping_add(1));
                     upstreams.load.set(Load::Current);
                 }
                 Err(failure) => upstreams.load.set(Load::Failed(failure.sentence())),
@@ -128,11 +153,6 @@ impl App {
         self.go(Route::Upstreams { name });
     }
 
-    /// Shows a server that was added or changed.
-    pub(crate) fn took_server(&self, now: Server) {
-        self.upstreams.take(now);
-    }
-
     /// Says that servers were added, shows them and forgets what was entered.
     pub(crate) fn added_servers(&self, names: &[String]) {
         let upstreams = self.upstreams;
@@ -141,7 +161,9 @@ impl App {
         upstreams.entered.set(ServerForm::default());
         let text = match names {
             [name] => format!("{name} is added. It is being connected."),
-            names => format!("{} are added. They are being connected.", count(names.len(), "server", "servers")),
+            names => {
+                format!("{} are added. They are being connected.", count(names.len(), "server", "servers"))
+            }
         };
         self.toasts.say(&text);
         self.load_servers();

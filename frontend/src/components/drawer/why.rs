@@ -5,14 +5,16 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use toolshelf_api::explain::{Passage, fix_sentence, layer_title, waterfall};
 use toolshelf_api::{Layer, Outcome, Tool, Verdict};
+use toolshelf_frontend::model::route::Route;
 
-use crate::components::Icon;
+use crate::components::{Go, Icon};
 use crate::state::use_app;
 
 /// The waterfall of a tool's verdict, for a call outside of a conversation.
 #[component]
 pub(super) fn Why(name: String, tool: Memo<Option<Arc<Tool>>>) -> impl IntoView {
     let app = use_app();
+    let route = Route::Explain { tool: Some(name.clone()), place: String::new() };
     let verdict = app.verdict(name);
     let title = move || {
         let outcome = verdict.with(|verdict| verdict.as_ref().map(|verdict| verdict.outcome));
@@ -37,7 +39,7 @@ pub(super) fn Why(name: String, tool: Memo<Option<Arc<Tool>>>) -> impl IntoView 
     };
     view! {
         <section>
-            <h3>{title}</h3>
+            <div class="section-head"><h3>{title}</h3><Go route class="small">"Open as a page"</Go></div>
             <p class="quiet small">{scope}</p>
             {body}
         </section>
@@ -46,7 +48,12 @@ pub(super) fn Why(name: String, tool: Memo<Option<Arc<Tool>>>) -> impl IntoView 
 
 /// The way through all layers, and what would change it.
 #[component]
-pub(super) fn Waterfall(verdict: Arc<Verdict>) -> AnyView {
+pub(crate) fn Waterfall(
+    verdict: Arc<Verdict>,
+    /// Whether to say below what would change it.
+    #[prop(default = true)]
+    fixes: bool,
+) -> AnyView {
     let deferred = verdict.outcome == Outcome::Deferred;
     let steps = waterfall(&verdict).into_iter().map(|step| {
         let (class, icon, said) = match step.passage {
@@ -65,11 +72,13 @@ pub(super) fn Waterfall(verdict: Arc<Verdict>) -> AnyView {
             </li>
         }
     });
-    let mut fixes: Vec<String> =
-        verdict.fix.iter().chain(verdict.also.iter().map(|cause| &cause.fix)).map(fix_sentence).collect();
-    fixes.dedup();
-    let fix = (!fixes.is_empty()).then(|| {
-        view! { <p class="fix"><Icon name="info" /><span>{fixes.join(" ")}</span></p> }
+    let fix = fixes.then(|| {
+        let mut fixes: Vec<String> =
+            verdict.fix.iter().chain(verdict.also.iter().map(|cause| &cause.fix)).map(fix_sentence).collect();
+        fixes.dedup();
+        (!fixes.is_empty()).then(|| {
+            view! { <p class="fix"><Icon name="info" /><span>{fixes.join(" ")}</span></p> }
+        })
     });
     view! { <ol class="waterfall">{steps.collect_view()}</ol> {fix} }.into_any()
 }
