@@ -1,6 +1,6 @@
 //! What a verdict says, as a page about one tool shows it.
 
-use toolshelf_api::explain::{cause_sentence, fix_sentence, sentence};
+use toolshelf_api::explain::{cause_sentence, fix_sentence, layer_title, sentence};
 use toolshelf_api::{By, ByKind, Layer, Outcome, Verdict};
 
 /// One reason for which a tool is not simply offered.
@@ -49,6 +49,18 @@ pub fn who(by: &By) -> String {
     }
 }
 
+/// What became of a tool, in one sentence without the reasons.
+pub fn outcome(verdict: &Verdict) -> String {
+    let mut layers = reasons(verdict).into_iter().map(|reason| layer_title(reason.layer)).collect::<Vec<_>>();
+    layers.dedup();
+    let [first, rest @ ..] = layers.as_slice() else { return sentence(verdict) };
+    let what = if verdict.outcome == Outcome::Removed { "removes it" } else { "defers it" };
+    match rest {
+        [] => format!("{first} {what}."),
+        _ => format!("{first} {what}, and so would {}. All of them have to change.", rest.join(" and ")),
+    }
+}
+
 /// How many tools are offered, deferred and removed.
 pub fn outcomes(verdicts: &[Verdict]) -> [usize; 3] {
     let mut counts = [0; 3];
@@ -67,7 +79,7 @@ mod tests {
     use serde_json::json;
     use toolshelf_api::{Layer, Verdict};
 
-    use super::{outcomes, reasons};
+    use super::{outcome, outcomes, reasons};
 
     #[test]
     fn every_cause_is_told_with_who_and_what_to_do() {
@@ -84,6 +96,10 @@ mod tests {
         assert_eq!(reasons[0].text, "It cannot run now: no sandbox");
         assert_eq!(reasons[1].who, "ann, an admin");
         assert_eq!(reasons[1].fix.as_deref(), Some("An admin can enable bash again."));
+        assert_eq!(
+            outcome(&verdict),
+            "Availability removes it, and so would Veto. All of them have to change."
+        );
         assert_eq!(outcomes(&[verdict.clone(), verdict]), [0, 0, 2]);
     }
 
@@ -95,5 +111,6 @@ mod tests {
         }))
         .unwrap();
         assert_eq!(reasons(&verdict), []);
+        assert_eq!(outcome(&verdict), "Every layer lets it through, so its schema is sent.");
     }
 }

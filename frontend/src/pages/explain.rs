@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use toolshelf_api::explain::{layer_title, sentence};
 use toolshelf_api::{Conversation, Outcome, Resolve, Verdict};
-use toolshelf_frontend::model::explain::{outcomes, reasons};
+use toolshelf_frontend::model::explain::{outcome, outcomes};
 use toolshelf_frontend::model::route::{NEW, Route};
 use toolshelf_frontend::model::text::thousands;
 
@@ -155,7 +154,7 @@ pub(crate) fn ExplainPage() -> AnyView {
     .into_any()
 }
 
-/// The sentence, the way through the layers, and every reason.
+/// The outcome, the way through the layers with every reason, and where to go on.
 #[component]
 fn Answer(name: String, verdict: Arc<Verdict>) -> AnyView {
     let app = use_app();
@@ -164,25 +163,6 @@ fn Answer(name: String, verdict: Arc<Verdict>) -> AnyView {
         Outcome::Deferred => ("notice", "later"),
         Outcome::Removed => ("notice bad", "stop"),
     };
-    let all = reasons(&verdict);
-    let several = all.len() > 1;
-    let reason = |reason: toolshelf_frontend::model::explain::Reason| {
-        let who = (!reason.who.is_empty())
-            .then(|| view! { <div><dt>"Decided by"</dt><dd dir="auto">{reason.who}</dd></div> });
-        let fix = reason.fix.map(|fix| view! { <div><dt>"To change it"</dt><dd dir="auto">{fix}</dd></div> });
-        view! {
-            <li>
-                <p><span class="badge">{layer_title(reason.layer)}</span><span dir="auto">{reason.text}</span></p>
-                <dl class="facts">{who}{fix}</dl>
-            </li>
-        }
-        .into_any()
-    };
-    let title = if several { "Everything that stands in its way" } else { "What stands in its way" };
-    let all = (!all.is_empty()).then(|| {
-        let hint = several.then(|| view! { <p class="quiet small">"Each of these alone would keep it away, so all have to change."</p> });
-        view! { <section><h2>{title}</h2>{hint}<ol class="reasons">{all.into_iter().map(reason).collect_view()}</ol></section> }
-    });
     let tool = app.tool(name.clone());
     let enable = move || {
         let tool = tool.get().filter(|tool| app.is_admin() && tool.disabled.is_some())?;
@@ -194,11 +174,10 @@ fn Answer(name: String, verdict: Arc<Verdict>) -> AnyView {
         let name = tool.get()?.source.strip_prefix("mcp:")?.to_owned();
         Some(view! { <Go route=Route::Upstreams { name: Some(name) } class="btn small">"Its server"</Go> })
     };
-    let text = sentence(&verdict);
+    let text = outcome(&verdict);
     view! {
         <div class=class><Icon name=icon /><p dir="auto">{text}</p></div>
-        <Waterfall verdict fixes=false />
-        {all}
+        <Waterfall verdict whole=true />
         <p class="actions">
             {enable}
             <Go route=Route::Functions { tool: Some(name) } class="btn small">"Open the tool"</Go>

@@ -97,9 +97,12 @@ impl Upstreams {
 
     /// Takes a server as it is now.
     fn take(self, now: Server) {
-        self.list.update(|list| match list.binary_search_by(|server| server.name.cmp(&now.name)) {
-            Ok(place) => list[place] = Arc::new(now),
-            Err(place) => list.insert(place, Arc::new(now)),
+        self.list.update(|list| {
+            let place = list.partition_point(|server| server.name < now.name);
+            match list.get_mut(place).filter(|server| server.name == now.name) {
+                Some(server) => *server = Arc::new(now),
+                None => list.insert(place, Arc::new(now)),
+            }
         });
         self.heard.update(|heard| *heard = heard.wrapping_add(1));
     }
@@ -123,9 +126,7 @@ impl App {
         spawn_local(async move {
             match app.api().servers().await {
                 Ok(page) => {
-                    let mut servers: Vec<_> = page.items.into_iter().map(Arc::new).collect();
-                    servers.sort_by(|one, other| one.name.cmp(&other.name));
-                    upstreams.list.set(servers);
+                    upstreams.list.set(page.items.into_iter().map(Arc::new).collect());
                     upstreams.known.set(true);
                     upstreams.heard.update(|heard| *heard = heard.wrapping_add(1));
                     upstreams.load.set(Load::Current);

@@ -110,7 +110,7 @@ fn Body(name: String, server: Followed) -> AnyView {
         <div class="drawer-body" tabindex="0" role="region" aria-label="Details">
             <p class="fix"><Icon name="info" /><span>{ONE_ACCOUNT}</span></p>
             <Changes name=name.clone() server />
-            <Tools name />
+            <Tools name server />
             {admin.then(|| view! { <Settings server /> })}
             {facts}
             {log}
@@ -178,7 +178,7 @@ fn Actions(server: Followed) -> AnyView {
 
 /// The first tools, and the way to all of them.
 #[component]
-fn Tools(name: String) -> AnyView {
+fn Tools(name: String, server: Followed) -> AnyView {
     let app = use_app();
     let tools = {
         let name = name.clone();
@@ -216,6 +216,9 @@ fn Tools(name: String) -> AnyView {
         (more > 0)
             .then(|| view! { <p class="quiet small">{format!("And {} more.", thousands(more as u64))}</p> })
     };
+    let down = Memo::new(move |_| {
+        server.with(|server| server.as_ref().is_some_and(|server| server.status.state != ServerState::Ready))
+    });
     let none = move || tools.with(Vec::is_empty);
     view! {
         <section>
@@ -224,7 +227,7 @@ fn Tools(name: String) -> AnyView {
                 {move || (!none()).then(|| view! { <a class="small" href=href.clone() on:click=show_all.clone()>"Show among the functions"</a> })}
             </div>
             {move || none().then(|| view! { <p class="quiet">"None of its tools is in the catalog."</p> })}
-            <ul class="server-tool-list" role="list">{rows}</ul>
+            <ul class="server-tool-list" class:down=move || down.get() role="list">{rows}</ul>
             {more}
         </section>
     }

@@ -63,12 +63,16 @@ pub(super) fn Import() -> AnyView {
     });
     let needs = Memo::new(move |_| {
         let chosen = chosen.get();
-        let mut needs: Vec<String> = found.with(|found| {
-            let chosen = found.iter().filter(|server| chosen.contains(&server.key));
-            chosen.flat_map(|server| server.needs.iter().cloned()).collect()
+        let mut needs = Vec::<String>::new();
+        found.with(|found| {
+            for need in
+                found.iter().filter(|server| chosen.contains(&server.key)).flat_map(|server| &server.needs)
+            {
+                if !needs.contains(need) {
+                    needs.push(need.clone());
+                }
+            }
         });
-        needs.sort();
-        needs.dedup();
         needs
     });
     let checked = Memo::new(move |_| found.with(|found| !found.is_empty()));
