@@ -40,7 +40,8 @@ impl Failure {
         }
     }
 
-    fn unreadable(status: u16) -> Self {
+    /// An answer that does not hold what it should.
+    pub(super) fn unreadable(status: u16) -> Self {
         let detail =
             format!("The server answered {status}, which this page cannot read. Try again in a moment.");
         Self::Refused(Box::new(Problem { status, detail, ..Problem::default() }))

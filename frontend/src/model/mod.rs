@@ -12,4 +12,5 @@ pub mod server_form;
 pub mod shelf;
 pub mod text;
 pub mod upstream;
+pub mod upstream_read;
 pub mod window;

@@ -247,9 +247,10 @@ mod tests {
 
     use super::{Part, ServerForm};
     use crate::model::upstream::Server;
+    use crate::model::upstream_read as read;
 
     fn server() -> Server {
-        serde_json::from_value(json!({
+        read::server(&json!({
             "name": "github", "title": "GitHub", "enabled": true, "defer": true, "expose": true, "unsafe_in": [],
             "connection": {"transport": "stdio", "command": "npx", "args": ["-y", "x"], "env": {"A": true, "B": false}},
             "hold": "changed", "trust_annotations": false, "limits": {}, "tool_count": 0, "rejected": [],

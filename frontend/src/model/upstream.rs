@@ -1,22 +1,19 @@
-//! Upstream MCP servers, as the page reads and shows them.
+//! Upstream MCP servers, as the page shows them.
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
 use toolshelf_api::{
     Hold, RejectedTool, ServerDetails, ServerLimits, ServerState, ServerStatus, is_invisible,
 };
 
-/// A [`toolshelf_api::McpServer`]. It is read flat: flattened and tagged shapes would cost the page a second way of
-/// reading everything inside of them.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+/// A [`toolshelf_api::McpServer`], flat.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Server {
     /// Its name, with which its tools' names begin.
     pub name: String,
     /// Its name for people.
     pub title: String,
     /// How to reach it, for admins.
-    #[serde(default)]
     pub connection: Option<Connection>,
     /// Whether it is connected at all.
     pub enabled: bool,
@@ -41,18 +38,15 @@ pub struct Server {
     /// How many of its tools wait for a decision.
     pub change_count: u64,
     /// What it says of itself, for admins.
-    #[serde(default)]
     pub info: Option<ServerDetails>,
     /// The last lines of its standard error, for admins.
-    #[serde(default)]
     pub log: Vec<String>,
     /// Grows with each change that an admin makes.
     pub revision: u64,
 }
 
 /// A [`toolshelf_api::ShownConnection`].
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Connection {
     /// `stdio` or `http`.
     pub transport: String,
@@ -89,22 +83,14 @@ impl Connection {
     }
 }
 
-/// What [`toolshelf_api::ImportedMcpServers`] says.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Imported {
-    /// The servers, in the order of the document.
-    pub servers: Vec<ImportedServer>,
-}
-
 /// A [`toolshelf_api::ImportedMcpServer`].
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ImportedServer {
     /// What the document calls it.
     pub key: String,
     /// The name that it gets or has.
     pub name: String,
     /// How it would be reached.
-    #[serde(default)]
     pub connection: Option<Connection>,
     /// Whether it would be connected at once.
     pub enabled: bool,
@@ -113,7 +99,6 @@ pub struct ImportedServer {
     /// Fields that mean nothing here.
     pub ignored: Vec<String>,
     /// Why it cannot be added.
-    #[serde(default)]
     pub problem: Option<String>,
 }
 
@@ -215,77 +200,7 @@ pub fn visible(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-    use toolshelf_api::{
-        ImportedMcpServer, ImportedMcpServers, McpServer, ServerSettings, ServerState, ServerStatus,
-        ShownConnection,
-    };
-
-    use super::{Imported, Server, command_line, split_command, tries_again, visible};
-
-    fn shown(connection: Option<ShownConnection>) -> McpServer {
-        McpServer {
-            name: "github".to_owned(),
-            title: "GitHub".to_owned(),
-            connection,
-            enabled: true,
-            settings: ServerSettings { unsafe_in: vec!["api".to_owned()], ..ServerSettings::default() },
-            status: ServerStatus {
-                state: ServerState::Down,
-                reason: Some("It ended.".to_owned()),
-                since: "2026-01-01T00:00:00Z".to_owned(),
-                retry_at: None,
-            },
-            tool_count: 3,
-            rejected: vec![],
-            change_count: 1,
-            info: None,
-            log: vec!["line".to_owned()],
-            revision: 7,
-            created_at: String::new(),
-            updated_at: String::new(),
-        }
-    }
-
-    #[test]
-    fn servers_of_the_api_are_read() {
-        let stdio = ShownConnection::Stdio {
-            command: "npx".to_owned(),
-            args: vec!["-y".to_owned(), "a b".to_owned()],
-            env: [("TOKEN".to_owned(), true)].into(),
-        };
-        let http = ShownConnection::Http {
-            url: "https://example.com/mcp".to_owned(),
-            headers: [("Authorization".to_owned(), false)].into(),
-        };
-        for (connection, line, secret) in [
-            (Some(stdio), "npx -y 'a b'", "TOKEN"),
-            (Some(http), "https://example.com/mcp", "Authorization"),
-            (None, "", ""),
-        ] {
-            let server: Server = serde_json::from_value(json!(shown(connection))).unwrap();
-            assert_eq!((server.revision, server.defer, server.unsafe_in.len()), (7, true, 1));
-            let read = server.connection.unwrap_or_default();
-            assert_eq!(read.line(), line);
-            assert_eq!(read.secrets().keys().next().map_or("", String::as_str), secret);
-        }
-    }
-
-    #[test]
-    fn imports_of_the_api_are_read() {
-        let server = ImportedMcpServer {
-            key: "My Server".to_owned(),
-            name: "my-server".to_owned(),
-            connection: None,
-            enabled: true,
-            needs: vec!["input:token".to_owned()],
-            ignored: vec!["icon".to_owned()],
-            problem: Some("No.".to_owned()),
-        };
-        let answer = json!(ImportedMcpServers { servers: vec![server], added: false });
-        let read: Imported = serde_json::from_value(answer).unwrap();
-        assert_eq!(read.servers[0].needs, ["input:token"]);
-    }
+    use super::{command_line, split_command, tries_again, visible};
 
     #[test]
     fn command_lines_are_split_as_they_are_written() {

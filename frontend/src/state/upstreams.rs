@@ -125,8 +125,8 @@ impl App {
         let upstreams = app.upstreams;
         spawn_local(async move {
             match app.api().servers().await {
-                Ok(page) => {
-                    upstreams.list.set(page.items.into_iter().map(Arc::new).collect());
+                Ok(servers) => {
+                    upstreams.list.set(servers.into_iter().map(Arc::new).collect());
                     upstreams.known.set(true);
                     upstreams.heard.update(|heard| *heard = heard.wrapping_add(1));
                     upstreams.load.set(Load::Current);

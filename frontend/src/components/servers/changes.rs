@@ -31,8 +31,8 @@ pub(super) fn Changes(name: String, server: Memo<Option<Arc<Server>>>) -> AnyVie
             spawn_local(async move {
                 match app.api().changes(&name).await {
                     // What stays as it was is not drawn again: somebody may be reading it.
-                    Ok(page) if changes.try_with_untracked(|now| *now != page.items) == Some(true) => {
-                        changes.try_set(page.items);
+                    Ok(found) if changes.try_with_untracked(|now| *now != found) == Some(true) => {
+                        changes.try_set(found);
                     }
                     Ok(_) => {}
                     Err(failure) => drop(mistake.try_set(Some(failure.sentence()))),

@@ -91,11 +91,12 @@ fn Body(name: String, server: Followed) -> AnyView {
     });
     let log = Memo::new(move |_| server.get().map(|server| server.log.clone()).unwrap_or_default());
     let summary = move || {
-        status.track();
+        // A memo that is only tracked is never made.
+        status.with(|_| ());
         server.get_untracked().map(|server| view! { <Summary server /> })
     };
     let facts = move || {
-        told.track();
+        told.with(|_| ());
         server
             .get_untracked()
             .map(|server| view! { <Rejected server=Arc::clone(&server) /> <Facts server /> })

@@ -211,7 +211,7 @@ fn Secrets(form: RwSignal<ServerForm>, mistakes: Mistakes, http: bool) -> AnyVie
     view! {
         <fieldset class="secrets">
             <legend class="label">{title}</legend>
-            <For each=move || ids.get() key=|id| *id children=move |id| view! { <Secret form mistakes id /> } />
+            {move || ids.get().into_iter().map(|id| view! { <Secret form mistakes id /> }).collect_view()}
             <p class="error">{whole}</p>
             <button class="btn small" type="button" on:click=add_one><Icon name="plus" />{add}</button>
             <p class="hint">"Values are kept encrypted and are never shown again."</p>

@@ -109,15 +109,15 @@ pub(super) fn Import() -> AnyView {
         spawn_local(async move {
             match app.api().import_servers(&import).await {
                 Ok(answer) if confirm => {
-                    let names: Vec<String> = answer.servers.into_iter().map(|server| server.name).collect();
+                    let names: Vec<String> = answer.into_iter().map(|server| server.name).collect();
                     app.added_servers(&names);
                 }
                 Ok(answer) => {
-                    if answer.servers.is_empty() {
+                    if answer.is_empty() {
                         mistakes.whole.try_set(Some("The document names no server.".to_owned()));
                     }
                     off.try_set(HashSet::new());
-                    found.try_set(answer.servers);
+                    found.try_set(answer);
                     request_animation_frame(|| focus_by_id("found-title"));
                 }
                 Err(failure) => mistakes.take(failure),

@@ -29,13 +29,10 @@ pub(crate) fn ServerList(open: Memo<Option<String>>) -> AnyView {
     let names = Memo::new(move |_| {
         app.upstreams.list.with(|list| list.iter().map(|server| server.name.clone()).collect::<Vec<_>>())
     });
+    // Each row follows its own server, so the list is drawn again only when servers come or go.
     let rows = move || {
-        view! {
-            <ul class="servers" role="list">
-                <For each=move || names.get() key=Clone::clone children=move |name| view! { <Row name open /> } />
-            </ul>
-        }
-        .into_any()
+        let rows = names.get().into_iter().map(|name| view! { <Row name open /> }).collect_view();
+        view! { <ul class="servers" role="list">{rows}</ul> }.into_any()
     };
     let known = app.upstreams.known;
     (move || match (names.with(Vec::is_empty), known.get()) {
