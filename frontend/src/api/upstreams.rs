@@ -63,9 +63,9 @@ impl Api {
         ask_server(&path(name, ""), parts).await
     }
 
-    /// Removes a server.
-    pub(crate) async fn delete_server(&self, name: &str) -> Reply<()> {
-        send_empty(&path(name, ""), self.bare("DELETE", None)).await
+    /// Removes a server, if it is still at this revision.
+    pub(crate) async fn delete_server(&self, name: &str, revision: u64) -> Reply<()> {
+        send_empty(&path(name, ""), self.bare("DELETE", Some(revision))).await
     }
 
     /// Connects a server anew, or reads its tools again.

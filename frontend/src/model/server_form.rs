@@ -181,12 +181,12 @@ impl ServerForm {
         }
     }
 
-    /// The request that changes the server. A connection that stays is left out, because a new one makes all tools count
-    /// as changed.
+    /// The request that changes the server; a connection that stays is left out.
     pub fn change(&self, before: &Server) -> UpdateMcpServer {
         let title = self.title.trim();
         let title = (!title.is_empty() && title != before.title).then(|| title.to_owned());
-        let stays = before.connection.as_ref().is_some_and(|connection| self.stays(connection));
+        let stays = !self.moves(before)
+            && before.connection.as_ref().is_some_and(|before| self.keeps_secrets(before));
         UpdateMcpServer {
             title,
             connection: (!stays).then(|| self.connection()),
@@ -194,17 +194,21 @@ impl ServerForm {
         }
     }
 
-    fn stays(&self, before: &Connection) -> bool {
-        let pairs = self.pairs();
-        let same_secrets = pairs.iter().all(|pair| pair.keeps)
-            && pairs.len() == before.secrets().len()
-            && pairs.iter().all(|pair| before.secrets().contains_key(&pair.name));
+    /// Whether it would be another program or address, which makes all its tools count as changed.
+    pub fn moves(&self, before: &Server) -> bool {
+        let Some(before) = &before.connection else { return false };
         let same_place = if self.http {
             self.url.trim() == before.url
         } else {
             self.command.trim() == before.command && self.arguments() == before.args
         };
-        self.http == before.is_http() && same_place && same_secrets
+        self.http != before.is_http() || !same_place
+    }
+
+    fn keeps_secrets(&self, before: &Connection) -> bool {
+        let pairs = self.pairs();
+        pairs.len() == before.secrets().len()
+            && pairs.iter().all(|pair| pair.keeps && before.secrets().contains_key(&pair.name))
     }
 
     /// The field of a secret's value.
@@ -274,7 +278,9 @@ mod tests {
             json!(form.change(&before))["connection"],
             json!({"transport": "stdio", "command": "npx", "args": ["-y", "x"], "env": {"A": null, "C": "secret"}})
         );
+        assert!(!form.moves(&before));
         form.http = true;
+        assert!(form.moves(&before));
         form.enter(Part::Url, " https://x/mcp ".to_owned());
         assert_eq!(
             json!(form.change(&before))["connection"],

@@ -221,8 +221,14 @@ impl App {
     }
 
     /// Removes a server.
-    pub(crate) async fn remove_server(&self, name: &str) -> Result<(), Failure> {
-        self.api().delete_server(name).await?;
+    pub(crate) async fn remove_server(&self, server: &Server) -> Result<(), Failure> {
+        let name = server.name.as_str();
+        let removed = self.api().delete_server(name, server.revision).await;
+        if removed.is_err() {
+            // Somebody else's change is shown, so that it can be decided on again.
+            self.read_server(name.to_owned());
+        }
+        removed?;
         self.upstreams.drop_server(name);
         self.toasts.say(&format!("{name} is removed."));
         if self.route.with_untracked(|route| matches!(route, Route::Upstreams { .. })) {

@@ -1,16 +1,19 @@
 //! Adding servers: a document of another program, or a form.
 
+use std::sync::Arc;
+
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use toolshelf_api::TriedConnection;
+use toolshelf_frontend::model::server_form::ServerForm;
 use toolshelf_frontend::model::text::{count, duration};
-use toolshelf_frontend::model::upstream::visible;
+use toolshelf_frontend::model::upstream::{Server, visible};
 use web_sys::{AbortController, KeyboardEvent, SubmitEvent};
 
+use super::dialogs::Close;
 use super::form::{Mistakes, ServerFields, focus_mistake};
 use super::import::Import;
 use super::{ONE_ACCOUNT, Untrusted};
-use crate::api::Failure;
 use crate::components::{Icon, focus_by_id};
 use crate::state::use_app;
 
@@ -46,80 +49,90 @@ pub(super) fn AddServers(by_form: bool) -> AnyView {
     view! {
         <div class="dialog-head">
             <h2 id="server-dialog-title">"Add servers"</h2>
-            <button class="btn ghost square small" type="button" aria-label="Close" on:click=move |_| app.upstreams.ask.set(None)><Icon name="close" /></button>
+            <Close />
         </div>
         <div class="tabs" role="tablist" aria-label="Ways to add servers">
             {tab(false, "add-tab-paste", "add-paste", "Paste mcp.json")}
             {tab(true, "add-tab-form", "add-form", "Fill in a form")}
         </div>
         <div class="dialog-panel" role="tabpanel" id="add-paste" aria-labelledby="add-tab-paste" hidden=move || by_form.get()><Import /></div>
-        <div class="dialog-panel" role="tabpanel" id="add-form" aria-labelledby="add-tab-form" hidden=move || !by_form.get()><NewServer /></div>
+        <div class="dialog-panel" role="tabpanel" id="add-form" aria-labelledby="add-tab-form" hidden=move || !by_form.get()><ServerEditor form=app.upstreams.entered before=None /></div>
     }
     .into_any()
 }
 
-/// One new server, which can be tried before it is added.
+/// A new server, or changes of one, which can be tried first.
 #[component]
-fn NewServer() -> AnyView {
+pub(super) fn ServerEditor(form: RwSignal<ServerForm>, before: Option<Arc<Server>>) -> AnyView {
     let app = use_app();
-    let form = app.upstreams.entered;
+    let is_new = before.is_none();
+    let before = StoredValue::new(before);
     let mistakes = Mistakes::new();
     let busy = RwSignal::new(false);
     let trying = RwSignal::new_local(None::<AbortController>);
     let tried = RwSignal::new(None::<TriedConnection>);
-    let checked = move || {
+    let running = move || trying.with(Option::is_some);
+    let moves = Memo::new(move |_| {
+        form.with(|form| before.with_value(|before| before.as_ref().is_some_and(|before| form.moves(before))))
+    });
+    // Sends the form, or only tries what it says.
+    let send = Callback::new(move |only_try: bool| {
         mistakes.clear();
         tried.set(None);
-        let missing = form.with_untracked(|form| form.mistakes());
-        let fine = missing.is_empty();
-        if !fine {
+        let missing = form.with_untracked(ServerForm::mistakes);
+        if !missing.is_empty() {
             mistakes.fields.set(missing);
             focus_mistake();
+            return;
         }
-        fine && !busy.get_untracked() && trying.with_untracked(Option::is_none)
-    };
-    let submit = move |event: SubmitEvent| {
-        event.prevent_default();
-        if !checked() {
+        if busy.get_untracked() {
             return;
         }
         busy.set(true);
+        let abort = AbortController::new().ok().filter(|_| only_try);
+        trying.set(abort.clone());
         spawn_local(async move {
-            let new = form.with_untracked(|form| form.create());
-            match app.api().create_server(&new).await {
-                Ok(now) => app.added_servers(&[now.name]),
-                Err(failure) => mistakes.take(failure),
-            }
-            busy.try_set(false);
-        });
-    };
-    let try_it = move |_| {
-        let Ok(abort) = AbortController::new() else { return };
-        if !checked() {
-            return;
-        }
-        let signal = abort.signal();
-        trying.set(Some(abort));
-        spawn_local(async move {
-            let new = form.with_untracked(|form| form.create());
-            match app.api().try_server(&new, &signal).await {
-                Ok(result) => drop(tried.try_set(Some(result))),
-                Err(Failure::Cancelled) => {}
-                Err(failure) => mistakes.take(failure),
+            let failure = match (abort, before.get_value()) {
+                (Some(abort), _) => {
+                    let new = form.with_untracked(ServerForm::create);
+                    let result = app.api().try_server(&new, &abort.signal()).await;
+                    result.map(|result| drop(tried.try_set(Some(result))))
+                }
+                (None, None) => {
+                    let new = form.with_untracked(ServerForm::create);
+                    app.api().create_server(&new).await.map(|now| app.added_servers(&[now.name]))
+                }
+                (None, Some(server)) => {
+                    let change = form.with_untracked(|form| form.change(&server));
+                    app.update_server(&server.name, server.revision, &change).await.map(|()| {
+                        app.upstreams.ask.set(None);
+                        app.toasts.say(&format!("{}: saved.", server.name));
+                    })
+                }
+            };
+            if let Err(failure) = failure {
+                mistakes.take(failure);
             }
             trying.try_set(None);
+            busy.try_set(false);
         });
-    };
+    });
     let stop = move || {
         trying.try_with_untracked(|trying| trying.as_ref().map(AbortController::abort));
     };
     // A trial whose result nobody will see need not go on.
     on_cleanup(stop);
-    let running = move || trying.with(Option::is_some);
+    let submit = move |event: SubmitEvent| {
+        event.prevent_default();
+        send.run(false);
+    };
     view! {
         <form on:submit=submit novalidate>
-            <ServerFields form mistakes is_new=true />
+            <ServerFields form mistakes is_new />
             <p class="fix"><Icon name="info" /><span>{ONE_ACCOUNT}</span></p>
+            {move || moves.get().then(|| view! {
+                <div class="notice warn"><Icon name="alert" /><p>"It will be reached in another way. All its tools then count as changed and wait for an admin, unless this server holds nothing."</p></div>
+            })}
             {mistakes.view()}
             <div class="tried" role="status">
                 {move || running().then(|| view! {
@@ -128,8 +141,8 @@ fn NewServer() -> AnyView {
                 {move || tried.get().map(|tried| view! { <Tried tried /> })}
             </div>
             <div class="dialog-actions">
-                <button class="btn" type="button" disabled=running on:click=try_it>"Test connection"</button>
-                <button class="btn primary" disabled=move || busy.get() || running()>"Add server"</button>
+                <button class="btn" type="button" disabled=move || busy.get() on:click=move |_| send.run(true)>"Test connection"</button>
+                <button class="btn primary" disabled=move || busy.get()>{if is_new { "Add server" } else { "Save" }}</button>
             </div>
         </form>
     }

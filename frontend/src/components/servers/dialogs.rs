@@ -9,9 +9,8 @@ use toolshelf_frontend::model::server_form::ServerForm;
 use toolshelf_frontend::model::upstream::Server;
 use web_sys::SubmitEvent;
 
-use super::ONE_ACCOUNT;
-use super::add::AddServers;
-use super::form::{Mistakes, ServerFields, focus_mistake};
+use super::add::{AddServers, ServerEditor};
+use super::form::Mistakes;
 use crate::components::dialogs::follow_open;
 use crate::components::{Icon, focus_by_id};
 use crate::state::{ServerAsk, use_app};
@@ -39,52 +38,24 @@ pub(crate) fn ServerDialog() -> AnyView {
 /// Changes how a server is called and reached.
 #[component]
 fn Edit(server: Arc<Server>) -> AnyView {
-    let app = use_app();
     let form = RwSignal::new(ServerForm::of(&server));
-    let mistakes = Mistakes::new();
-    let busy = RwSignal::new(false);
-    let (title, before) = (server.title.clone(), Arc::clone(&server));
-    let moves = Memo::new(move |_| form.with(|form| form.change(&before).connection.is_some()));
-    let submit = move |event: SubmitEvent| {
-        event.prevent_default();
-        if busy.get_untracked() {
-            return;
-        }
-        mistakes.clear();
-        let missing = form.with_untracked(ServerForm::mistakes);
-        if !missing.is_empty() {
-            mistakes.fields.set(missing);
-            focus_mistake();
-            return;
-        }
-        busy.set(true);
-        let server = Arc::clone(&server);
-        spawn_local(async move {
-            let change = form.with_untracked(|form| form.change(&server));
-            match app.update_server(&server.name, server.revision, &change).await {
-                Ok(()) => {
-                    app.upstreams.ask.set(None);
-                    app.toasts.say(&format!("{}: saved.", server.name));
-                }
-                Err(failure) => mistakes.take(failure),
-            }
-            busy.try_set(false);
-        });
-    };
+    let title = server.title.clone();
     view! {
-        <form on:submit=submit novalidate>
+        <div class="dialog-head">
             <h2 id="server-dialog-title">"Edit "<bdi>{title}</bdi></h2>
-            <ServerFields form mistakes is_new=false />
-            <p class="fix"><Icon name="info" /><span>{ONE_ACCOUNT}</span></p>
-            {move || moves.get().then(|| view! {
-                <div class="notice warn"><Icon name="alert" /><p>"It will be reached in another way. All its tools then count as changed and wait for an admin, unless this server holds nothing."</p></div>
-            })}
-            {mistakes.view()}
-            <div class="dialog-actions">
-                <button class="btn" type="button" on:click=move |_| app.upstreams.ask.set(None)>"Cancel"</button>
-                <button class="btn primary" disabled=move || busy.get()>"Save"</button>
-            </div>
-        </form>
+            <Close />
+        </div>
+        <ServerEditor form before=Some(server) />
+    }
+    .into_any()
+}
+
+/// Closes the dialog.
+#[component]
+pub(super) fn Close() -> AnyView {
+    let ask = use_app().upstreams.ask;
+    view! {
+        <button class="btn ghost square small" type="button" aria-label="Close" on:click=move |_| ask.set(None)><Icon name="close" /></button>
     }
     .into_any()
 }
@@ -95,16 +66,19 @@ fn Remove(server: Arc<Server>) -> AnyView {
     let app = use_app();
     let mistakes = Mistakes::new();
     let busy = RwSignal::new(false);
-    let (title, name) = (server.title.clone(), server.name.clone());
+    let title = server.title.clone();
+    let server = app.server(server.name.clone());
     let submit = move |event: SubmitEvent| {
         event.prevent_default();
         if busy.get_untracked() {
             return;
         }
         busy.set(true);
-        let name = name.clone();
+        mistakes.clear();
+        // As it is now: what it was asked about is its name.
+        let Some(server) = server.get_untracked() else { return };
         spawn_local(async move {
-            match app.remove_server(&name).await {
+            match app.remove_server(&server).await {
                 Ok(()) => app.upstreams.ask.set(None),
                 Err(failure) => mistakes.take(failure),
             }

@@ -168,7 +168,7 @@ pub(super) fn Import() -> AnyView {
                 <textarea
                     class="textarea mono"
                     id="mcp-json"
-                    rows="9"
+                    rows=move || if checked.get() { "4" } else { "9" }
                     autofocus
                     spellcheck="false"
                     autocapitalize="none"
