@@ -54,13 +54,14 @@ fn Shell(boot: Boot, icons: String) -> impl IntoView {
     listen_to_keys(app, help);
     Effect::new(move |_| {
         let title = match app.route.get() {
-            Route::Functions { tool: Some(name) } => format!("{name} · Toolshelf"),
+            Route::Functions { tool: Some(name) } | Route::Upstreams { name: Some(name) } => {
+                format!("{name} · Toolshelf")
+            }
             Route::Functions { tool: None } => match app.profiles.open.get() {
                 Some(profile) => format!("{profile} · Toolshelf"),
                 None => "Functions · Toolshelf".to_owned(),
             },
             Route::Chat { .. } => "Chat · Toolshelf".to_owned(),
-            Route::Upstreams { name: Some(name) } => format!("{name} · Toolshelf"),
             Route::Upstreams { name: None } => "Servers · Toolshelf".to_owned(),
             Route::Explain { tool: Some(name), .. } => format!("Why {name}? · Toolshelf"),
             Route::Explain { tool: None, .. } => "Explain · Toolshelf".to_owned(),

@@ -28,7 +28,7 @@ pub(crate) struct DrawnGroup {
 }
 
 /// Looks up what a window shows.
-pub(crate) fn drawn_groups(app: &App, slices: &[Slice]) -> Vec<DrawnGroup> {
+pub(crate) fn drawn_groups(app: App, slices: &[Slice]) -> Vec<DrawnGroup> {
     app.view.with(|view| {
         app.catalog.with(|catalog| {
             let drawn = |slice: &Slice| {

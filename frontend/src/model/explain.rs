@@ -49,16 +49,21 @@ pub fn who(by: &By) -> String {
     }
 }
 
-/// What became of a tool, in one sentence without the reasons.
+/// What became of a tool, and which further layers would have it so.
 pub fn outcome(verdict: &Verdict) -> String {
-    let mut layers = reasons(verdict).into_iter().map(|reason| layer_title(reason.layer)).collect::<Vec<_>>();
-    layers.dedup();
-    let [first, rest @ ..] = layers.as_slice() else { return sentence(verdict) };
-    let what = if verdict.outcome == Outcome::Removed { "removes it" } else { "defers it" };
-    match rest {
-        [] => format!("{first} {what}."),
-        _ => format!("{first} {what}, and so would {}. All of them have to change.", rest.join(" and ")),
+    let mut others: Vec<&str> = verdict.also.iter().map(|cause| layer_title(cause.layer)).collect();
+    others.dedup();
+    let mut text = sentence(verdict);
+    if !others.is_empty() {
+        // A reason that somebody wrote may end without a full stop.
+        if !text.ends_with(['.', '!', '?', '。']) {
+            text.push('.');
+        }
+        text.push_str(" Even without that, it would not get past ");
+        text.push_str(&others.join(" and "));
+        text.push('.');
     }
+    text
 }
 
 /// How many tools are offered, deferred and removed.
@@ -98,7 +103,7 @@ mod tests {
         assert_eq!(reasons[1].fix.as_deref(), Some("An admin can enable bash again."));
         assert_eq!(
             outcome(&verdict),
-            "Availability removes it, and so would Veto. All of them have to change."
+            "It cannot run now: no sandbox. Even without that, it would not get past Veto."
         );
         assert_eq!(outcomes(&[verdict.clone(), verdict]), [0, 0, 2]);
     }

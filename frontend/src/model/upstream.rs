@@ -1,12 +1,11 @@
 //! Upstream MCP servers, as the page shows them.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
-use toolshelf_api::{
-    Hold, RejectedTool, ServerDetails, ServerLimits, ServerState, ServerStatus, is_invisible,
-};
+use toolshelf_api::{RejectedTool, ServerDetails, ServerSettings, ServerState, ServerStatus, is_invisible};
 
-/// A [`toolshelf_api::McpServer`], flat.
+/// A [`toolshelf_api::McpServer`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Server {
     /// Its name, with which its tools' names begin.
@@ -17,18 +16,8 @@ pub struct Server {
     pub connection: Option<Connection>,
     /// Whether it is connected at all.
     pub enabled: bool,
-    /// Whether its tools' schemas come on demand.
-    pub defer: bool,
-    /// Whether models may see its tools at all.
-    pub expose: bool,
-    /// Channels in which its tools are not used.
-    pub unsafe_in: Vec<String>,
-    /// Which of its tools wait for an admin.
-    pub hold: Hold,
-    /// Whether what it says about effects of its tools counts.
-    pub trust_annotations: bool,
-    /// How long and how much.
-    pub limits: ServerLimits,
+    /// What admins say about it and its tools, without what differs for single tools.
+    pub settings: ServerSettings,
     /// Whether it answers.
     pub status: ServerStatus,
     /// How many tools it has in the registry.
@@ -189,7 +178,8 @@ pub fn visible(text: &str) -> String {
             && !is_invisible(before);
         let hidden = is_invisible(character) || (character.is_control() && !matches!(character, '\n' | '\t'));
         if hidden && !joins {
-            shown.push_str(&format!("[U+{:04X}]", u32::from(character)));
+            // Writing to a string cannot fail.
+            let _ = write!(shown, "[U+{:04X}]", u32::from(character));
         } else {
             shown.push(character);
         }

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use toolshelf_api::{
-    DiffChange, DiffLine, Hold, RejectedTool, ServerDetails, ServerLimits, ServerState, ServerStatus,
-    ToolChange, ToolChangeKind, TriedConnection,
+    DiffChange, DiffLine, Hold, RejectedTool, ServerDetails, ServerLimits, ServerSettings, ServerState,
+    ServerStatus, ToolChange, ToolChangeKind, TriedConnection,
 };
 
 use super::upstream::{Connection, ImportedServer, Server};
@@ -84,18 +84,21 @@ pub fn server(value: &Value) -> Option<Server> {
         title: text(value, "title"),
         connection: connection(value),
         enabled: flag(value, "enabled"),
-        defer: flag(value, "defer"),
-        expose: flag(value, "expose"),
-        unsafe_in: texts(value, "unsafe_in"),
-        hold: match value["hold"].as_str()? {
-            "off" => Hold::Off,
-            "new_and_changed" => Hold::NewAndChanged,
-            _ => Hold::Changed,
-        },
-        trust_annotations: flag(value, "trust_annotations"),
-        limits: ServerLimits {
-            call_timeout_seconds: small(limits, "call_timeout_seconds"),
-            max_result_chars: small(limits, "max_result_chars"),
+        settings: ServerSettings {
+            defer: flag(value, "defer"),
+            expose: flag(value, "expose"),
+            unsafe_in: texts(value, "unsafe_in"),
+            hold: match value["hold"].as_str()? {
+                "off" => Hold::Off,
+                "new_and_changed" => Hold::NewAndChanged,
+                _ => Hold::Changed,
+            },
+            trust_annotations: flag(value, "trust_annotations"),
+            limits: ServerLimits {
+                call_timeout_seconds: small(limits, "call_timeout_seconds"),
+                max_result_chars: small(limits, "max_result_chars"),
+            },
+            tools: BTreeMap::new(),
         },
         status: ServerStatus {
             state: match status["state"].as_str()? {
@@ -245,12 +248,7 @@ mod tests {
             let place = read.connection.unwrap_or_default();
             assert_eq!(place.line(), line);
             assert_eq!(place.secrets().keys().next().map_or("", String::as_str), secret);
-            assert_eq!((read.status, read.hold), (written.status, hold));
-            assert_eq!(
-                (read.enabled, read.defer, read.expose, read.trust_annotations),
-                (true, false, true, false)
-            );
-            assert_eq!((read.limits, read.unsafe_in), (written.settings.limits, written.settings.unsafe_in));
+            assert_eq!((read.status, read.settings, read.enabled), (written.status, written.settings, true));
             assert_eq!((read.name, read.title), (written.name, written.title));
             assert_eq!((read.rejected, read.info, read.log), (written.rejected, written.info, written.log));
             assert_eq!((read.tool_count, read.change_count, read.revision), (3, 1, 7));

@@ -114,14 +114,14 @@ impl Upstreams {
 
 impl App {
     /// A server as it is now, followed through its changes.
-    pub(crate) fn server(&self, name: String) -> Memo<Option<Arc<Server>>> {
+    pub(crate) fn server(self, name: String) -> Memo<Option<Arc<Server>>> {
         let list = self.upstreams.list;
         Memo::new(move |_| list.with(|list| list.iter().find(|server| server.name == name).cloned()))
     }
 
     /// Reads all servers.
-    pub(crate) fn load_servers(&self) {
-        let app = *self;
+    pub(crate) fn load_servers(self) {
+        let app = self;
         let upstreams = app.upstreams;
         spawn_local(async move {
             match app.api().servers().await {
@@ -137,8 +137,8 @@ impl App {
     }
 
     /// Reads one server again, after a notice about it.
-    pub(crate) fn read_server(&self, name: String) {
-        let app = *self;
+    pub(crate) fn read_server(self, name: String) {
+        let app = self;
         spawn_local(async move {
             match app.api().server(&name).await {
                 Ok(now) => app.upstreams.take(now),
@@ -150,12 +150,12 @@ impl App {
     }
 
     /// Opens a server's details, or closes them.
-    pub(crate) fn open_server(&self, name: Option<String>) {
+    pub(crate) fn open_server(self, name: Option<String>) {
         self.go(Route::Upstreams { name });
     }
 
     /// Says that servers were added, shows them and forgets what was entered.
-    pub(crate) fn added_servers(&self, names: &[String]) {
+    pub(crate) fn added_servers(self, names: &[String]) {
         let upstreams = self.upstreams;
         upstreams.ask.set(None);
         upstreams.document.set(String::new());
@@ -172,8 +172,8 @@ impl App {
     }
 
     /// Changes a server as it was seen; what failed is told in a message.
-    pub(crate) fn change_server(&self, server: &Server, change: UpdateMcpServer, done: &'static str) {
-        let app = *self;
+    pub(crate) fn change_server(self, server: &Server, change: UpdateMcpServer, done: &'static str) {
+        let app = self;
         let (name, revision) = (server.name.clone(), server.revision);
         spawn_local(async move {
             match app.update_server(&name, revision, &change).await {
@@ -184,14 +184,14 @@ impl App {
     }
 
     /// Changes what admins say about a server.
-    pub(crate) fn set_server(&self, server: &Server, settings: UpdateServerSettings) {
+    pub(crate) fn set_server(self, server: &Server, settings: UpdateServerSettings) {
         let change = UpdateMcpServer { settings: Some(settings), ..UpdateMcpServer::default() };
         self.change_server(server, change, "saved.");
     }
 
     /// Changes a server as it was seen.
     pub(crate) async fn update_server(
-        &self,
+        self,
         name: &str,
         revision: u64,
         change: &UpdateMcpServer,
@@ -210,8 +210,8 @@ impl App {
     }
 
     /// Connects a server anew, or reads its tools again.
-    pub(crate) fn refresh_server(&self, name: String) {
-        let app = *self;
+    pub(crate) fn refresh_server(self, name: String) {
+        let app = self;
         spawn_local(async move {
             match app.api().refresh_server(&name).await {
                 Ok(()) => app.read_server(name),
@@ -221,7 +221,7 @@ impl App {
     }
 
     /// Removes a server.
-    pub(crate) async fn remove_server(&self, server: &Server) -> Result<(), Failure> {
+    pub(crate) async fn remove_server(self, server: &Server) -> Result<(), Failure> {
         let name = server.name.as_str();
         let removed = self.api().delete_server(name, server.revision).await;
         if removed.is_err() {

@@ -88,8 +88,10 @@ pub(super) fn ServerEditor(form: RwSignal<ServerForm>, before: Option<Arc<Server
         if busy.get_untracked() {
             return;
         }
+        let abort = only_try.then(AbortController::new).transpose();
+        // A trial that could not be stopped is none, and must not become an addition.
+        let Ok(abort) = abort else { return };
         busy.set(true);
-        let abort = AbortController::new().ok().filter(|_| only_try);
         trying.set(abort.clone());
         spawn_local(async move {
             let failure = match (abort, before.get_value()) {

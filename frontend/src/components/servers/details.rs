@@ -83,7 +83,7 @@ fn Body(name: String, server: Followed) -> AnyView {
     // Each part is drawn again only when what it shows changed, so that neither focus nor scrolling is lost.
     let status = Memo::new(move |_| {
         let server = server.get()?;
-        Some((server.status.clone(), server.tool_count, server.expose, server.defer))
+        Some((server.status.clone(), server.tool_count, server.settings.expose, server.settings.defer))
     });
     let told = Memo::new(move |_| {
         let server = server.get()?;
@@ -137,8 +137,8 @@ fn Summary(server: Arc<Server>) -> AnyView {
         <div class="drawer-badges">
             <code class="badge">{server.name.clone()}</code>
             <span class="badge num">{tools}</span>
-            {badge(server.defer, "deferred")}
-            {badge(!server.expose, "hidden from models")}
+            {badge(server.settings.defer, "deferred")}
+            {badge(!server.settings.expose, "hidden from models")}
         </div>
     }
     .into_any()

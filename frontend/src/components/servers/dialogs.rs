@@ -73,10 +73,10 @@ fn Remove(server: Arc<Server>) -> AnyView {
         if busy.get_untracked() {
             return;
         }
-        busy.set(true);
         mistakes.clear();
         // As it is now: what it was asked about is its name.
         let Some(server) = server.get_untracked() else { return };
+        busy.set(true);
         spawn_local(async move {
             match app.remove_server(&server).await {
                 Ok(()) => app.upstreams.ask.set(None),

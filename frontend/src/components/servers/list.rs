@@ -88,8 +88,8 @@ fn Facts(server: Arc<Server>) -> AnyView {
         let text = count(rejected, "tool rejected", "tools rejected");
         view! { <span class="badge bad"><Icon name="stop" /><span>{text}</span></span> }
     });
-    let hidden =
-        (!server.expose).then(|| view! { <span class="badge"><span>"hidden from models"</span></span> });
+    let hidden = (!server.settings.expose)
+        .then(|| view! { <span class="badge"><span>"hidden from models"</span></span> });
     let place = server.connection.as_ref().map(|connection| {
         let kind = if connection.is_http() { "HTTP" } else { "program" };
         let line = visible(&connection.line());

@@ -24,21 +24,21 @@ const SWITCHES: [Setting; 3] = [
         id: "set-expose",
         name: "Models may see its tools",
         hint: "Off hides them everywhere (L2).",
-        read: |server| server.expose,
+        read: |server| server.settings.expose,
         set: |on| UpdateServerSettings { expose: Some(on), ..UpdateServerSettings::default() },
     },
     Setting {
         id: "set-defer",
         name: "Schemas on demand",
         hint: "Models see names first and load a schema when they need it (L6).",
-        read: |server| server.defer,
+        read: |server| server.settings.defer,
         set: |on| UpdateServerSettings { defer: Some(on), ..UpdateServerSettings::default() },
     },
     Setting {
         id: "set-trust",
         name: "Trust what it says about effects",
         hint: "Off: every tool counts as one whose effect nobody knows.",
-        read: |server| server.trust_annotations,
+        read: |server| server.settings.trust_annotations,
         set: |on| UpdateServerSettings { trust_annotations: Some(on), ..UpdateServerSettings::default() },
     },
 ];
@@ -78,7 +78,7 @@ pub(super) fn Settings(server: Memo<Option<Arc<Server>>>) -> AnyView {
         }
         .into_any()
     };
-    let hold = Memo::new(move |_| server.with(|server| server.as_ref().map(|server| server.hold)));
+    let hold = Memo::new(move |_| server.with(|server| server.as_ref().map(|server| server.settings.hold)));
     let choice = |(value, name): (Hold, &'static str)| {
         let settings = UpdateServerSettings { hold: Some(value), ..UpdateServerSettings::default() };
         view! {
@@ -109,7 +109,7 @@ fn Entered(server: Memo<Option<Arc<Server>>>) -> AnyView {
     let app = use_app();
     let now = Memo::new(move |_| {
         let server = server.get()?;
-        Some((server.unsafe_in.join(", "), server.limits))
+        Some((server.settings.unsafe_in.join(", "), server.settings.limits))
     });
     let texts = move || {
         now.get().map_or_else(Default::default, |(channels, limits)| {
