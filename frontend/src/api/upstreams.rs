@@ -105,8 +105,10 @@ impl Api {
 
     /// Accepts several tools as they were shown.
     pub(crate) async fn accept_all(&self, name: &str, changes: &[ToolChange]) -> Reply<()> {
-        let definition = |change: &ToolChange| (change.tool.clone(), change.definition.clone());
-        let definitions: BTreeMap<_, _> = changes.iter().map(definition).collect();
+        let mut definitions = BTreeMap::new();
+        for change in changes {
+            definitions.insert(change.tool.clone(), change.definition.clone());
+        }
         let body = AcceptChanges { definitions };
         send_empty(&path(name, "/changes"), self.write("POST", &body)).await
     }

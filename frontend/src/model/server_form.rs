@@ -154,10 +154,13 @@ impl ServerForm {
 
     /// How the server would be reached.
     pub fn connection(&self) -> NewConnection {
-        let named = self.pairs().iter().filter(|pair| !pair.name.trim().is_empty());
-        let secrets: BTreeMap<_, _> = named
-            .map(|pair| (pair.name.trim().to_owned(), (!pair.keeps).then(|| pair.value.clone())))
-            .collect();
+        let mut secrets = BTreeMap::new();
+        for pair in self.pairs() {
+            let name = pair.name.trim();
+            if !name.is_empty() {
+                secrets.insert(name.to_owned(), (!pair.keeps).then(|| pair.value.clone()));
+            }
+        }
         if self.http {
             NewConnection::Http { url: self.url.trim().to_owned(), headers: secrets }
         } else {
@@ -208,7 +211,9 @@ impl ServerForm {
     fn keeps_secrets(&self, before: &Connection) -> bool {
         let pairs = self.pairs();
         pairs.len() == before.secrets().len()
-            && pairs.iter().all(|pair| pair.keeps && before.secrets().contains_key(&pair.name))
+            && pairs
+                .iter()
+                .all(|pair| pair.keeps && before.secrets().iter().any(|(name, _)| *name == pair.name))
     }
 
     /// The field of a secret's value.
@@ -267,7 +272,7 @@ mod tests {
     fn what_stays_is_not_sent() {
         let mut before = server();
         if let Some(connection) = &mut before.connection {
-            connection.env.remove("B");
+            connection.env.retain(|(name, _)| name != "B");
         }
         let mut form = ServerForm::of(&before);
         form.enter(Part::Title, "Git Hub".to_owned());

@@ -1,6 +1,5 @@
 //! Upstream MCP servers, as the page shows them.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use toolshelf_api::{RejectedTool, ServerDetails, ServerSettings, ServerState, ServerStatus, is_invisible};
@@ -43,12 +42,12 @@ pub struct Connection {
     pub command: String,
     /// Its arguments.
     pub args: Vec<String>,
-    /// Its variables: whether the value can be opened.
-    pub env: BTreeMap<String, bool>,
+    /// Its variables by name: whether the value can be opened.
+    pub env: Vec<(String, bool)>,
     /// The address of the endpoint.
     pub url: String,
-    /// Its headers: whether the value can be opened.
-    pub headers: BTreeMap<String, bool>,
+    /// Its headers by name: whether the value can be opened.
+    pub headers: Vec<(String, bool)>,
 }
 
 impl Connection {
@@ -67,7 +66,12 @@ impl Connection {
     }
 
     /// The names of the variables or headers.
-    pub fn secrets(&self) -> &BTreeMap<String, bool> {
+    pub fn secret_names(&self) -> Vec<String> {
+        self.secrets().iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    /// The names of the variables or headers, and whether each value can be opened.
+    pub fn secrets(&self) -> &[(String, bool)] {
         if self.is_http() { &self.headers } else { &self.env }
     }
 }

@@ -42,7 +42,7 @@ fn texts(value: &Value, field: &str) -> Vec<String> {
     list(value, field, |text| text.as_str().unwrap_or_default().to_owned())
 }
 
-fn flags(value: &Value, field: &str) -> BTreeMap<String, bool> {
+fn flags(value: &Value, field: &str) -> Vec<(String, bool)> {
     let entries = value[field].as_object().into_iter().flatten();
     entries.map(|(name, flag)| (name.clone(), flag.as_bool().unwrap_or_default())).collect()
 }
@@ -247,7 +247,7 @@ mod tests {
             let read = server(&json!(written)).unwrap();
             let place = read.connection.unwrap_or_default();
             assert_eq!(place.line(), line);
-            assert_eq!(place.secrets().keys().next().map_or("", String::as_str), secret);
+            assert_eq!(place.secret_names().first().map_or("", String::as_str), secret);
             assert_eq!((read.status, read.settings, read.enabled), (written.status, written.settings, true));
             assert_eq!((read.name, read.title), (written.name, written.title));
             assert_eq!((read.rejected, read.info, read.log), (written.rejected, written.info, written.log));

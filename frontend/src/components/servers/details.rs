@@ -265,9 +265,9 @@ fn Facts(server: Arc<Server>) -> AnyView {
     };
     let reached = server.connection.as_ref().map(|connection| {
         let secrets = connection.secrets();
-        let names: Vec<&str> = secrets.keys().map(String::as_str).collect();
+        let names = connection.secret_names();
         let closed: Vec<&str> =
-            secrets.iter().filter(|(_, readable)| !**readable).map(|(name, _)| name.as_str()).collect();
+            secrets.iter().filter(|(_, readable)| !readable).map(|(name, _)| name.as_str()).collect();
         let (line, list) =
             if connection.is_http() { ("Address", "Headers") } else { ("Command", "Variables") };
         let closed = (!closed.is_empty()).then(|| {

@@ -216,7 +216,7 @@ fn Found(server: ImportedServer, off: RwSignal<HashSet<String>>) -> AnyView {
         })
     };
     let reached = server.connection.as_ref().map(|connection| {
-        let names: Vec<String> = connection.secrets().keys().cloned().collect();
+        let names = connection.secret_names();
         let before = if connection.is_http() { "Sends the headers" } else { "Sets the variables" };
         view! { <code class="command" dir="auto">{visible(&connection.line())}</code>{listed(before, names)} }
             .into_any()
