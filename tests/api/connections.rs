@@ -56,14 +56,7 @@ async fn half_sent_requests_do_not_hold_up_a_stop() {
 #[tokio::test]
 async fn the_set_up_link_works_when_the_server_listens_on_all_addresses() {
     let folder = Process::folder();
-    let config = Config {
-        listen: "0.0.0.0:0".parse().unwrap(),
-        data: folder.path().to_owned(),
-        public_url: None,
-        trusted_proxies: Vec::new(),
-        web_allowed_hosts: Vec::new(),
-        console: toolshelf_server::ModelLimits::default(),
-    };
+    let config = Config::new("0.0.0.0:0".parse().unwrap(), folder.path().to_owned());
     let server = toolshelf_server::start(config, Environment::system()).await.unwrap();
     let link: url::Url = server.setup_link().unwrap().parse().unwrap();
     let stopping = server.stopping();

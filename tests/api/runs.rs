@@ -176,7 +176,7 @@ async fn what_a_message_says_about_tools_counts_for_it_alone_and_is_kept_by_id()
 #[tokio::test]
 async fn what_is_refused_stores_nothing() {
     let options = AppOptions {
-        console: toolshelf_server::ModelLimits { max_tools: Some(5), context_window: None },
+        console: toolshelf_server::ModelLimits { max_tools: Some(5), ..Default::default() },
         ..AppOptions::default()
     };
     let app = TestApp::start_with(options).await;

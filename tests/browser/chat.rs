@@ -180,7 +180,7 @@ async fn a_choice_for_one_message_is_gone_after_it_and_can_be_repeated() {
 
 #[tokio::test]
 async fn too_many_tools_are_said_before_anything_is_sent() {
-    let console = toolshelf_server::ModelLimits { max_tools: Some(2), context_window: None };
+    let console = toolshelf_server::ModelLimits { max_tools: Some(2), ..Default::default() };
     let (app, chromium, admin) = with_profiles(AppOptions { console, ..AppOptions::default() }).await;
     chromium.until("document.querySelector('.composer .notice.bad')?.innerText.includes('7 tools would be sent, and this model takes 2')").await;
     say(&chromium, "hello").await;

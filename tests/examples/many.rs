@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toolshelf_runtime::{Environment, FunctionSpec, RegistryBuilder, ToolReturn};
-use toolshelf_server::{Config, ModelLimits};
+use toolshelf_server::Config;
 
 /// Arguments of the usual kind.
 #[derive(Deserialize, JsonSchema)]
@@ -49,17 +49,10 @@ async fn main() {
     let mut arguments = std::env::args().skip(1);
     let count = arguments.next().unwrap().parse::<usize>().unwrap();
     let data = PathBuf::from(arguments.next().unwrap());
-    let config = Config {
-        listen: "127.0.0.1:0".parse().unwrap(),
-        data,
-        public_url: None,
-        trusted_proxies: Vec::new(),
-        web_allowed_hosts: Vec::new(),
-        console: ModelLimits::default(),
-    };
+    let config = Config::new("127.0.0.1:0".parse().unwrap(), data);
     let environment = Environment::system();
     // The built-in ones count too.
-    let more = count.saturating_sub(7);
+    let more = count.saturating_sub(11);
     let server =
         toolshelf_server::start_with(config, environment, |registry| register(registry, more)).await.unwrap();
     println!("Toolshelf is listening on http://{}", server.address);

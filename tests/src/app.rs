@@ -5,6 +5,7 @@ use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use chrono::TimeDelta;
 use serde_json::{Value, json};
@@ -12,7 +13,7 @@ use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use toolshelf_runtime::{Environment, SystemRandom};
-use toolshelf_server::Config;
+use toolshelf_server::{Config, ProgramEnvironment, Timing};
 
 use crate::client::Client;
 use crate::clock::TestClock;
@@ -35,6 +36,14 @@ pub struct AppOptions {
     pub console: toolshelf_server::ModelLimits,
     /// A model beside the console.
     pub model: Option<TestModel>,
+    /// Whether API keys may add upstream servers that run a program.
+    pub keys_may_add: bool,
+}
+
+/// What programs of upstream servers get of this process's environment.
+fn program_environment() -> ProgramEnvironment {
+    let text = |name: &str| std::env::var_os(name).and_then(|value| value.into_string().ok());
+    ProgramEnvironment { path: text("PATH"), home: text("HOME"), lang: text("LANG") }
 }
 
 /// A real server in this process, with a data folder of its own and a clock that a test can move.
@@ -74,12 +83,20 @@ impl TestApp {
 
     async fn run(folder: TempDir, clock: Arc<TestClock>, options: AppOptions) -> Self {
         let config = Config {
-            listen: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
-            data: folder.path().to_owned(),
             public_url: options.public_url.as_ref().map(|url| url.parse().expect("a URL")),
             trusted_proxies: vec![IpAddr::V4(Ipv4Addr::LOCALHOST)],
             web_allowed_hosts: options.web_allowed_hosts.clone(),
             console: options.console,
+            keys_may_add: options.keys_may_add,
+            environment: program_environment(),
+            upstream_timing: Timing {
+                first_retry: Duration::from_millis(50),
+                longest_retry: Duration::from_millis(200),
+                close_grace: Duration::from_millis(500),
+                settle: Duration::from_millis(20),
+                ..Timing::default()
+            },
+            ..Config::new(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0), folder.path().to_owned())
         };
         let environment = Environment { clock: Arc::clone(&clock) as _, random: Arc::new(SystemRandom) };
         let models = options.model.iter().map(|model| Arc::new(model.clone()) as _).collect();

@@ -6,13 +6,14 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Which of our crates each of our crates may use, beside the testkit and the tools of development.
-const MAY_USE: [(&str, &[&str]); 10] = [
+const MAY_USE: [(&str, &[&str]); 11] = [
     ("toolshelf-core", &[]),
     ("toolshelf-api", &["toolshelf-core"]),
     ("toolshelf-runtime", &["toolshelf-core"]),
     ("toolshelf-functions", &["toolshelf-core", "toolshelf-runtime"]),
     ("toolshelf-providers", &["toolshelf-core", "toolshelf-runtime"]),
     ("toolshelf-store", &["toolshelf-core", "toolshelf-runtime"]),
+    ("toolshelf-upstream", &["toolshelf-core", "toolshelf-runtime"]),
     ("toolshelf-service", &["toolshelf-core", "toolshelf-api", "toolshelf-runtime"]),
     (
         "toolshelf-server",
@@ -23,6 +24,7 @@ const MAY_USE: [(&str, &[&str]); 10] = [
             "toolshelf-functions",
             "toolshelf-providers",
             "toolshelf-store",
+            "toolshelf-upstream",
             "toolshelf-service",
         ],
     ),
@@ -39,7 +41,7 @@ const ONLY_IN: [(&str, &[&str]); 9] = [
     ("rmcp", &["toolshelf-upstream", "toolshelf-server"]),
     ("leptos", &["toolshelf-frontend"]),
     ("argon2", &["toolshelf-service"]),
-    ("reqwest", &["toolshelf-functions"]),
+    ("reqwest", &["toolshelf-functions", "toolshelf-upstream"]),
     ("rusqlite", &[]),
 ];
 

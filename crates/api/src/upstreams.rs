@@ -309,7 +309,7 @@ pub struct UpdateServerSettings {
     pub limits: Option<ServerLimits>,
     /// What differs for single tools: each named tool is set to what is given, null takes it back.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    #[cfg_attr(feature = "openapi", schema(value_type = std::collections::HashMap<String, Option<ToolMarks>>))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub tools: BTreeMap<String, Change<ToolMarks>>,
 }
 

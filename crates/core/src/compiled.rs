@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use crate::bitset::BitSet;
+use crate::evaluate::evaluate;
 use crate::names::closest;
 use crate::request::{Request, RequestError, Toolset};
 use crate::snapshot::{Snapshot, ToolIndex};
-use crate::verdict::{By, ByKind, Cause, Code, Fix, FixAction, FixWho, Layer};
+use crate::verdict::{By, ByKind, Cause, Code, Fix, FixAction, FixWho, Layer, Outcome};
 
 /// A toolset as positions of one snapshot.
 #[derive(Debug)]
@@ -71,8 +72,12 @@ enum Passes {
 }
 
 impl Gate {
-    fn passes(&self, index: ToolIndex) -> bool {
+    fn passes(&self, index: ToolIndex, loader: bool) -> bool {
         match &self.passes {
+            // The loader is in no toolset. It comes with every one that can hold something.
+            Passes::AnyOf(selection, _) if loader => {
+                !matches!(selection, Selection::Nothing | Selection::Missing)
+            }
             Passes::AnyOf(selection, more) => {
                 selection.contains(index) || more.iter().any(|set| set.contains(index.0))
             }
@@ -89,13 +94,28 @@ pub struct Compiled<'a> {
     /// pins.
     gates: Vec<Gate>,
     pub(crate) only_available: bool,
+    /// Whether the loader can bring schemas, so that they may come on demand.
+    loader: bool,
+    /// Tools whose schema ships whatever their source says: pinned, named exactly, loaded.
+    resident: BitSet,
+    /// What became visible later than the selection, by first appearance.
+    late: Vec<ToolIndex>,
 }
 
 impl<'a> Compiled<'a> {
     /// Translates a request. It is valid for this snapshot only.
     pub fn new(snapshot: &Snapshot, request: &'a Request) -> Result<Self, RequestError> {
         let gates = gates(snapshot, request)?;
-        Ok(Self { request, gates, only_available: request.scope.only_available })
+        let only_available = request.scope.only_available;
+        let nothing = BitSet::default();
+        let mut compiled =
+            Self { request, gates, only_available, loader: false, resident: nothing, late: Vec::new() };
+        compiled.loader = !request.scope.limits.no_deferral
+            && snapshot
+                .loader()
+                .is_some_and(|loader| evaluate(snapshot, &compiled, loader).outcome == Outcome::Offered);
+        (compiled.resident, compiled.late) = resident(snapshot, request, compiled.loader)?;
+        Ok(compiled)
     }
 
     /// The same for a call that is about to run: what cannot run now is always removed.
@@ -104,22 +124,79 @@ impl<'a> Compiled<'a> {
     }
 
     /// The causes of L2b that remove a tool.
-    pub(crate) fn not_selected(&self, index: ToolIndex) -> impl Iterator<Item = &Cause> {
-        self.gates.iter().filter(move |gate| !gate.passes(index)).map(|gate| &gate.cause)
+    pub(crate) fn not_selected(&self, index: ToolIndex, loader: bool) -> impl Iterator<Item = &Cause> {
+        self.gates.iter().filter(move |gate| !gate.passes(index, loader)).map(|gate| &gate.cause)
+    }
+
+    /// Whether a tool that may be deferred is.
+    pub(crate) fn defers(&self, index: ToolIndex) -> bool {
+        self.loader && !self.resident.contains(index.0)
+    }
+
+    /// The place of a tool among those that became visible later; none for what the selection itself shows.
+    pub(crate) fn late(&self, index: ToolIndex) -> Option<usize> {
+        self.late.iter().position(|late| *late == index)
     }
 }
 
-/// Who chooses, in this order: the message, the request, the person who picked for the conversation, what the
-/// conversation started with, `default`. A pin cuts whatever was chosen.
-fn gates(snapshot: &Snapshot, request: &Request) -> Result<Vec<Gate>, RequestError> {
-    let scope = &request.scope;
-    let (turn, conversation) = (&scope.turn, scope.conversation.as_ref());
-    let toolset = turn
+/// The most deferred tools that a conversation keeps loaded. Loading more lets go of the oldest.
+pub(crate) const LOADED_MAX: usize = 64;
+
+/// The tools whose schema ships whatever their source says, and those of them that became visible later than the selection.
+///
+/// What comes later stands at the end, by first appearance, so that a model's cache of the list before it stays good.
+/// Without the loader every schema ships from the start, so nothing was ever loaded.
+fn resident(
+    snapshot: &Snapshot,
+    request: &Request,
+    loader: bool,
+) -> Result<(BitSet, Vec<ToolIndex>), RequestError> {
+    let toolset = chosen(request);
+    let mut resident = match toolset {
+        Toolset::Profile(id) => snapshot.pinned_in(id).map(|pinned| BitSet::clone(pinned)),
+        Toolset::List(names) => Some(positions(snapshot, names)?),
+        Toolset::Default | Toolset::None => None,
+    }
+    .unwrap_or_else(|| BitSet::with_capacity(snapshot.len()));
+    let selection = Selection::new(snapshot, toolset)?;
+    let mut late = Vec::new();
+    let conversation = request.conversation().filter(|_| loader);
+    let loaded = conversation.map_or(&[][..], |conversation| &conversation.loaded);
+    let kept = &loaded[loaded.len().saturating_sub(LOADED_MAX)..];
+    let loaded = kept.iter().filter_map(|loaded| {
+        let index = snapshot.find(&loaded.tool)?;
+        let tool = snapshot.tool(index);
+        (tool.defer && tool.definition() == loaded.definition.as_ref()).then_some(index)
+    });
+    let added = request.scope.turn.add.iter().filter_map(|name| snapshot.find(name));
+    let added = added.filter(|index| loader && snapshot.tool(*index).defer || !selection.contains(*index));
+    for index in loaded.chain(added) {
+        if !resident.contains(index.0) {
+            resident.insert(index.0);
+            late.push(index);
+        }
+    }
+    Ok((resident, late))
+}
+
+/// The toolset that is in force: that of the message, of the request, of the person who picked for the conversation, what
+/// the conversation started with, `default`.
+fn chosen(request: &Request) -> &Toolset {
+    let (scope, conversation) = (&request.scope, request.scope.conversation.as_ref());
+    scope
+        .turn
         .toolset()
         .or(scope.toolset.as_ref())
         .or_else(|| conversation.and_then(|conversation| conversation.pick.as_ref()))
         .or_else(|| conversation.and_then(|conversation| conversation.fallback.as_ref()))
-        .unwrap_or(&Toolset::Default);
+        .unwrap_or(&Toolset::Default)
+}
+
+/// The toolset in force with the switches of conversation and message. A pin cuts whatever was chosen.
+fn gates(snapshot: &Snapshot, request: &Request) -> Result<Vec<Gate>, RequestError> {
+    let scope = &request.scope;
+    let (turn, conversation) = (&scope.turn, scope.conversation.as_ref());
+    let toolset = chosen(request);
     // The web switch is about toolsets; a list says exactly what it wants.
     let exact = matches!(toolset, Toolset::List(_));
     let web = turn.web_search.or_else(|| conversation.and_then(|conversation| conversation.web_search));

@@ -60,6 +60,8 @@ pub fn cause_sentence(code: Code, by: Option<&By>, reason: Option<&str>) -> Stri
         Code::Offered => "Every layer lets it through, so its schema is sent.".to_owned(),
         Code::NotRegistered => with_reason("It was declared but not registered".to_owned()),
         Code::NotExposed => "Its author keeps it internal, so no model may see it.".to_owned(),
+        Code::HiddenByAdmin => format!("An admin keeps tools of {by} from models, this one among them."),
+        Code::HiddenByMetadata => with_reason("Its metadata hides it from models".to_owned()),
         Code::ToolsetNone => "The toolset none offers nothing.".to_owned(),
         Code::NotInToolset if by_kind == Some(ByKind::Turn) => {
             "It is not in the list that the message names.".to_owned()
@@ -76,6 +78,20 @@ pub fn cause_sentence(code: Code, by: Option<&By>, reason: Option<&str>) -> Stri
         Code::UnsafeInChannel => format!("It is marked unsafe for the channel {by}."),
         Code::NoConversation => "It works only inside a conversation.".to_owned(),
         Code::CheckFailed => with_reason("It cannot run now".to_owned()),
+        Code::MissingEnvironment => with_reason("The server's environment lacks what it needs".to_owned()),
+        Code::UpstreamDown => with_reason(format!("The server {by} cannot be reached")),
+        Code::HeldNew => format!("It is new at {by}, and an admin has to accept it first."),
+        Code::HeldChanged => format!("Its definition at {by} changed, and an admin has to accept it first."),
+        Code::HeldMoved => {
+            format!(
+                "The server {by} is reached in another way than before, and an admin has to accept its tools first."
+            )
+        }
+        Code::Deferred => {
+            "Its name is in the catalog, and its schema comes when the model asks tool_search for it."
+                .to_owned()
+        }
+        Code::NothingDeferred => "No tool is deferred, so nothing has to be searched for.".to_owned(),
         Code::GloballyDisabled => with_reason(format!("{by} disabled it for everyone")),
         Code::DeniedByCaller => format!("The request denies {by}."),
         Code::NotInAllow => "The request allows only other tools.".to_owned(),
@@ -100,6 +116,11 @@ pub fn fix_sentence(fix: &Fix) -> String {
         FixAction::ChangeChannel => format!("use another channel than {target}"),
         FixAction::UseConversation => "call it from a conversation".to_owned(),
         FixAction::MendCheck => "mend what its check complains about".to_owned(),
+        FixAction::SetEnvironment => "set these variables and start the server again".to_owned(),
+        FixAction::ReconnectServer => format!("get {target} to answer again"),
+        FixAction::ChangeServer => format!("change what the entry of {target} says"),
+        FixAction::AcceptChange => format!("look at the change and accept {target}"),
+        FixAction::LoadTool => format!("load {target} with tool_search, or pin it in the profile"),
         FixAction::Enable => format!("enable {target} again"),
         FixAction::ChangeDeny => format!("take {target} out of deny"),
         FixAction::ChangeAllow => format!("add {target} to allow"),

@@ -10,35 +10,49 @@
 //! proves that nothing else reads them.
 
 mod bitset;
+mod card;
 mod compiled;
 mod evaluate;
 pub mod explain;
+mod mcp;
 mod names;
 mod pattern;
 mod profile;
 mod request;
 mod resolve;
+mod schema;
+mod search;
 mod snapshot;
 mod tokens;
 mod tool;
 mod turn;
 mod verdict;
 
+pub use card::{Available, Disabled, Held, HeldKind, NotRegistered, ToolCard};
 pub use compiled::Compiled;
 pub use evaluate::evaluate;
-pub use names::{InvalidName, TOOL_NAME_MAX, closest, is_invisible, validate_tool_name};
+pub use mcp::{McpDefinition, McpMarks, RejectedDefinition};
+pub use names::{
+    InvalidName, SERVER_NAME_MAX, TOOL_NAME_MAX, closest, is_invisible, is_server_name, mcp_tool_name,
+    validate_tool_name, visible_line, visible_text,
+};
 pub use pattern::{InvalidPattern, Pattern};
 pub use profile::{InvalidProfileName, NewTools, PROFILE_NAME_MAX, Profile, fold_name, profile_name};
 pub use request::{
-    Approvals, Caller, Conversation, Identity, KeyIdentity, ModelLimits, Request, RequestError, Role, Scope,
-    Toolset,
+    Approvals, Caller, Conversation, Identity, KeyIdentity, Loaded, ModelLimits, Request, RequestError, Role,
+    Scope, Toolset, merge_loaded,
 };
-pub use resolve::{CatalogEntry, LimitKind, OverLimit, Refusal, Resolution, Tokens, authorize_call, resolve};
-pub use snapshot::{Availability, Disable, ProfileTools, Snapshot, SnapshotError, ToolIndex};
+pub use resolve::{
+    Authorized, CatalogEntry, LimitKind, OverLimit, Refusal, Resolution, Tokens, authorize_call,
+    reachable_upstreams, resolve,
+};
+pub use search::{FOUND_MAX, Found, FoundTool, QUERIES_MAX, Search, search};
+pub use snapshot::{
+    Availability, Disable, ProfileTools, ServerTools, Snapshot, SnapshotError, ToolIndex, Unavailable,
+};
 pub use tokens::{METHOD as TOKEN_METHOD, estimate as estimate_tokens};
 pub use tool::{
-    Available, DefinitionError, Disabled, Effect, Held, HeldKind, Kind, NotRegistered, Source, SourceKind,
-    Tool, ToolCard, ToolDefinition,
+    DefinitionError, Effect, Exposure, Kind, LOADER, Source, SourceKind, Tool, ToolDefinition, UpstreamCall,
 };
 pub use turn::{InvalidOverride, InvalidPart, TurnOverride};
 pub use verdict::{By, ByKind, Cause, Code, Fix, FixAction, FixWho, Layer, Outcome, Verdict};

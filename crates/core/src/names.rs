@@ -1,5 +1,7 @@
 //! Tool names, what no name may hold, and suggestions for names that do not exist.
 
+use sha2::{Digest as _, Sha256};
+
 /// The longest tool name that OpenAI, Anthropic and Gemini all accept, in characters.
 pub const TOOL_NAME_MAX: usize = 64;
 
@@ -29,6 +31,85 @@ pub fn validate_tool_name(name: &str) -> Result<(), InvalidName> {
         && bytes.len() <= TOOL_NAME_MAX
         && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
     if valid { Ok(()) } else { Err(InvalidName { name: name.to_owned() }) }
+}
+
+/// The longest name of an upstream MCP server, in characters.
+pub const SERVER_NAME_MAX: usize = 31;
+
+/// Whether a text can be the name of an upstream MCP server: `[a-z][a-z0-9-]{0,30}`.
+pub fn is_server_name(name: &str) -> bool {
+    let bytes = name.as_bytes();
+    matches!(bytes.first(), Some(first) if first.is_ascii_lowercase())
+        && bytes.len() <= SERVER_NAME_MAX
+        && bytes.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'-')
+}
+
+/// The name on the wire of a server's tool: `server__tool`, where what no tool name can hold becomes `_`.
+///
+/// A name that had to be altered or cut ends in `_` and 8 hex digits of a hash over the whole original, and so does one that
+/// looks as if it had been: two originals never share a name by chance or by intent, short of breaking the hash.
+pub fn mcp_tool_name(server: &str, tool: &str) -> String {
+    const SUFFIX: usize = 9;
+    let plain = format!("{server}__{tool}");
+    let looks_altered = plain.len() > SUFFIX
+        && plain.is_char_boundary(plain.len() - SUFFIX)
+        && plain[plain.len() - SUFFIX..].starts_with('_')
+        && plain[plain.len() - SUFFIX + 1..]
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
+    if !looks_altered && !tool.is_empty() && validate_tool_name(&plain).is_ok() {
+        return plain;
+    }
+    let mut name: String = plain
+        .chars()
+        .map(|character| {
+            if character.is_ascii_alphanumeric() || matches!(character, '_' | '-') { character } else { '_' }
+        })
+        .take(TOOL_NAME_MAX - SUFFIX)
+        .collect();
+    name.push('_');
+    name.push_str(&short_hash(&plain)[..8]);
+    name
+}
+
+/// SHA-256 of a text in hex digits.
+pub(crate) fn short_hash(text: &str) -> String {
+    hex::encode(Sha256::digest(text.as_bytes()))
+}
+
+/// A text of somebody who is not trusted, for people and models to read: without control characters and without those
+/// that change how others are shown or show nothing. Joiners stay, which some scripts and emoji need.
+pub fn visible_text(text: &str) -> String {
+    let joins = |character| matches!(character, '\u{200C}' | '\u{200D}' | '\u{FE0E}' | '\u{FE0F}');
+    let kept = |character: &char| match character {
+        '\n' | '\t' => true,
+        _ => !character.is_control() && (joins(*character) || !is_invisible(*character)),
+    };
+    text.chars().filter(kept).collect()
+}
+
+/// Such a text in one line of at most so many characters.
+pub fn visible_line(text: &str, most: usize) -> String {
+    let mut line = String::new();
+    for word in visible_text(text).split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+        // What is longer by far need not be read to its end.
+        if line.len() > most * 8 {
+            break;
+        }
+    }
+    match line.char_indices().nth(most) {
+        None => line,
+        Some(_) => {
+            let mut cut: String = line.chars().take(most.saturating_sub(1)).collect();
+            cut.truncate(cut.trim_end().len());
+            cut.push('…');
+            cut
+        }
+    }
 }
 
 /// Up to three of `names` that are close to `wanted`, best first.
@@ -100,7 +181,54 @@ pub fn is_invisible(character: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{closest, validate_tool_name};
+    use super::{closest, is_server_name, mcp_tool_name, validate_tool_name, visible_line, visible_text};
+
+    #[test]
+    fn a_name_of_a_tool_of_a_server_depends_on_its_original_only() {
+        for (server, tool, name) in [
+            ("github", "search_code", "github__search_code"),
+            ("time", "get-current-time", "time__get-current-time"),
+            ("a", "_x", "a___x"),
+        ] {
+            assert_eq!(mcp_tool_name(server, tool), name);
+        }
+        let long = "x".repeat(80);
+        for tool in ["search.code", "search code", "搜索", "", "a\u{202E}b", "get_deadbeef", &long, "é"] {
+            let name = mcp_tool_name("github", tool);
+            assert!(validate_tool_name(&name).is_ok(), "{name}");
+            let (_, suffix) = name.rsplit_once('_').unwrap();
+            assert!(suffix.len() == 8 && suffix.bytes().all(|byte| byte.is_ascii_hexdigit()), "{name}");
+        }
+    }
+
+    #[test]
+    fn two_originals_share_no_name_even_on_purpose() {
+        let altered = mcp_tool_name("s", "a.b");
+        let imitates = altered.strip_prefix("s__").unwrap();
+        let originals = ["a.b", "a_b", "a b", "a/b", imitates, "A.b"];
+        let names: std::collections::HashSet<String> =
+            originals.iter().map(|tool| mcp_tool_name("s", tool)).collect();
+        assert_eq!(names.len(), originals.len(), "{names:?}");
+    }
+
+    #[test]
+    fn names_of_servers() {
+        for name in ["github", "a", "mcp-1", &"a".repeat(31)] {
+            assert!(is_server_name(name), "{name}");
+        }
+        for name in ["", "1a", "-a", "A", "a_b", "a__b", "a b", "é", "a.b", &"a".repeat(32)] {
+            assert!(!is_server_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn texts_of_strangers_lose_what_cannot_be_seen() {
+        assert_eq!(visible_text("a\u{202E}b\u{7}c\u{E0041}\n\td\u{200B}\r"), "abc\n\td");
+        assert_eq!(visible_text("👩\u{200D}💻"), "👩\u{200D}💻");
+        assert_eq!(visible_line("  a\n\nb\tc  ", 10), "a b c");
+        assert_eq!(visible_line("读读读读", 3), "读读…");
+        assert_eq!(visible_line(&"ab ".repeat(100_000), 120).chars().count(), 120);
+    }
 
     #[test]
     fn accepts_what_every_provider_accepts() {

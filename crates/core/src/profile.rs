@@ -54,6 +54,8 @@ pub struct Profile {
 pub(crate) struct Placed {
     pub(crate) profile: Arc<Profile>,
     pub(crate) selection: Arc<BitSet>,
+    /// Those whose schema always ships.
+    pub(crate) pinned: Arc<BitSet>,
 }
 
 /// The longest name of a profile, in characters.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::compiled::LOADED_MAX;
 use crate::names::closest;
 use crate::pattern::Pattern;
 use crate::snapshot::{Found, Snapshot};
@@ -136,12 +137,46 @@ pub struct Conversation {
     pub tools_enabled: bool,
     /// Whether the `web` group is added or taken away; absent means as the toolset says.
     pub web_search: Option<bool>,
+    /// The deferred tools that it loaded, by first appearance.
+    pub loaded: Vec<Loaded>,
+}
+
+/// A deferred tool that a conversation loaded. It stays loaded until the tool's definition changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loaded {
+    /// The tool's name on the wire.
+    pub tool: Arc<str>,
+    /// The definition that was loaded, as [`crate::Tool::definition`] gives it.
+    pub definition: Arc<str>,
+}
+
+/// What a conversation has loaded after it loaded more: by first appearance, where a tool that changed since it was loaded
+/// appears anew. The oldest are let go when there are too many.
+pub fn merge_loaded(before: &[Loaded], more: impl IntoIterator<Item = Loaded>) -> Vec<Loaded> {
+    let mut merged = before.to_vec();
+    for loaded in more {
+        if merged.contains(&loaded) {
+            continue;
+        }
+        merged.retain(|known| known.tool != loaded.tool);
+        merged.push(loaded);
+    }
+    let surplus = merged.len().saturating_sub(LOADED_MAX);
+    merged.split_off(surplus)
 }
 
 impl Conversation {
     /// A conversation in which nobody chose anything.
     pub fn new(id: impl Into<Arc<str>>) -> Self {
-        Self { id: id.into(), pick: None, fallback: None, pin: None, tools_enabled: true, web_search: None }
+        Self {
+            id: id.into(),
+            pick: None,
+            fallback: None,
+            pin: None,
+            tools_enabled: true,
+            web_search: None,
+            loaded: Vec::new(),
+        }
     }
 }
 
@@ -152,6 +187,8 @@ pub struct ModelLimits {
     pub max_tools: Option<u32>,
     /// The most tokens in one request.
     pub context_window: Option<u32>,
+    /// Whether every schema ships because the model does not do with a catalog (L6).
+    pub no_deferral: bool,
 }
 
 /// The part of a request that says where and what for, as opposed to who.
@@ -256,5 +293,15 @@ impl Request {
     /// The conversation that the request belongs to.
     pub fn conversation(&self) -> Option<&Conversation> {
         self.scope.conversation.as_ref()
+    }
+
+    /// The same request after its conversation loaded what is given, in place of what it had loaded. Without a
+    /// conversation nothing is loaded.
+    #[must_use]
+    pub fn with_loaded(mut self, loaded: Vec<Loaded>) -> Self {
+        if let Some(conversation) = &mut self.scope.conversation {
+            conversation.loaded = loaded;
+        }
+        self
     }
 }

@@ -1,15 +1,18 @@
 //! Decides all tools for one request, and the one that is about to run.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::card::NotRegistered;
 use crate::compiled::Compiled;
 use crate::evaluate::evaluate;
-use crate::names::closest;
+use crate::names::{closest, visible_line};
 use crate::request::{ModelLimits, Request, RequestError};
 use crate::snapshot::Snapshot;
-use crate::tool::{NotRegistered, Tool};
+use crate::tokens::estimate_text;
+use crate::tool::{LOADER, Tool};
 use crate::verdict::{By, ByKind, Cause, Code, Fix, FixAction, FixWho, Layer, Outcome, Verdict};
 
 /// A deferred tool: the model sees this and can ask for the schema.
@@ -23,6 +26,16 @@ pub struct CatalogEntry {
     pub description: String,
     /// What deferred it: [`Layer::L6`] or [`Layer::Retention`].
     pub via: Layer,
+}
+
+impl CatalogEntry {
+    /// The longest description in a catalog, in characters.
+    const LINE_MAX: usize = 120;
+
+    fn new(tool: &Tool) -> Self {
+        let description = visible_line(tool.description(), Self::LINE_MAX);
+        Self { name: Arc::clone(tool.name()), description, via: Layer::L6 }
+    }
 }
 
 /// Estimated tokens of a resolution.
@@ -88,8 +101,7 @@ fn over_limit(limits: ModelLimits, offered: &[Arc<Tool>], tokens: u32) -> Option
     };
     let mut services: Vec<(String, u32, u32)> = Vec::new();
     for tool in offered {
-        // Tools come by service, so equal ones stand together.
-        match services.last_mut().filter(|(service, ..)| service == tool.service()) {
+        match services.iter_mut().find(|(service, ..)| service == tool.service()) {
             Some((_, tools, tokens)) => (*tools, *tokens) = (*tools + 1, *tokens + tool.tokens()),
             None => services.push((tool.service().to_owned(), 1, tool.tokens())),
         }
@@ -103,32 +115,78 @@ fn over_limit(limits: ModelLimits, offered: &[Arc<Tool>], tokens: u32) -> Option
 
 /// Decides every tool for a request.
 ///
-/// Nothing is deferred while no loader is registered: a schema that nobody could ask for would make its tool
-/// useless, so it ships.
+/// What is offered stands in two parts: the loader and what the selection shows, in the order of lists; then what became
+/// visible later in the conversation, by first appearance. While the loader cannot be used nothing is deferred: a schema
+/// that nobody could ask for would make its tool useless, so it ships.
 pub fn resolve(snapshot: &Snapshot, request: &Request) -> Result<Resolution, RequestError> {
     let compiled = Compiled::new(snapshot, request)?;
-    let mut offered = Vec::new();
+    let (mut offered, mut late, mut deferred) = (Vec::new(), Vec::new(), Vec::new());
     let mut verdicts = Vec::with_capacity(snapshot.len() + snapshot.not_registered().len());
-    let mut tokens = 0;
+    let mut loader = None;
+    let (mut offered_tokens, mut deferred_tokens) = (0, 0);
     for index in snapshot.indexes() {
         let verdict = evaluate(snapshot, &compiled, index);
-        if verdict.outcome == Outcome::Offered {
-            let tool = snapshot.tool(index);
-            tokens += tool.tokens();
-            offered.push(Arc::clone(tool));
+        let tool = snapshot.tool(index);
+        match verdict.outcome {
+            Outcome::Offered if tool.is_loader() => loader = Some(index),
+            Outcome::Offered => {
+                offered_tokens += tool.tokens();
+                match compiled.late(index) {
+                    None => offered.push(Arc::clone(tool)),
+                    Some(place) => late.push((place, Arc::clone(tool))),
+                }
+            }
+            Outcome::Deferred => {
+                let entry = CatalogEntry::new(tool);
+                deferred_tokens += estimate_text(&entry.name) + estimate_text(&entry.description) + 2;
+                deferred.push(entry);
+            }
+            Outcome::Removed => {}
         }
         verdicts.push(verdict);
     }
+    if let Some(index) = loader {
+        if deferred.is_empty() {
+            verdicts[index.0].remove(nothing_deferred());
+        } else {
+            offered_tokens += snapshot.tool(index).tokens();
+            offered.insert(0, Arc::clone(snapshot.tool(index)));
+        }
+    }
+    late.sort_by_key(|(place, _)| *place);
+    offered.extend(late.into_iter().map(|(_, tool)| tool));
     verdicts.extend(snapshot.not_registered().iter().map(not_registered));
+    let tokens = Tokens {
+        total: offered_tokens + deferred_tokens,
+        offered: offered_tokens,
+        deferred: deferred_tokens,
+    };
     Ok(Resolution {
-        over_limit: over_limit(request.scope.limits, &offered, tokens),
+        over_limit: over_limit(request.scope.limits, &offered, tokens.total),
         revision: snapshot.revision(),
         offered,
-        deferred: Vec::new(),
+        deferred,
         verdicts,
         not_registered: snapshot.not_registered().to_vec(),
-        tokens: Tokens { total: tokens, offered: tokens, deferred: 0 },
+        tokens,
     })
+}
+
+/// L6: the loader at rest.
+fn nothing_deferred() -> Cause {
+    Cause {
+        layer: Layer::L6,
+        code: Code::NothingDeferred,
+        by: By { kind: ByKind::System, name: LOADER.into() },
+        reason: None,
+        fix: Fix { action: FixAction::LoadTool, target: LOADER.into(), who: FixWho::Nobody },
+    }
+}
+
+/// The upstream MCP servers whose resources and prompts a request reaches: those of which it could call a tool.
+pub fn reachable_upstreams<'a>(snapshot: &'a Snapshot, resolution: &Resolution) -> BTreeSet<&'a str> {
+    let callable = resolution.verdicts.iter().filter(|verdict| verdict.outcome.is_callable());
+    callable.filter_map(|verdict| snapshot.tool(snapshot.find(&verdict.tool)?).source().server()).collect()
 }
 
 /// L1: the verdict of a tool that was declared and did not enter the registry.
@@ -160,8 +218,17 @@ pub enum Refusal {
     Removed(Box<Verdict>),
 }
 
+/// A tool that may run now.
+#[derive(Clone, Debug)]
+pub struct Authorized {
+    /// The tool.
+    pub tool: Arc<Tool>,
+    /// Whether its schema was deferred, so that calling it loads it.
+    pub deferred: bool,
+}
+
 /// Decides the one tool that is about to run, in the snapshot of now.
-pub fn authorize_call(snapshot: &Snapshot, request: &Request, name: &str) -> Result<Arc<Tool>, Refusal> {
+pub fn authorize_call(snapshot: &Snapshot, request: &Request, name: &str) -> Result<Authorized, Refusal> {
     let compiled = Compiled::new(snapshot, request).map_err(Refusal::Request)?.for_call();
     let Some(index) = snapshot.find(name) else {
         if let Some(tool) = snapshot.not_registered().iter().find(|tool| tool.name.as_ref() == name) {
@@ -172,7 +239,8 @@ pub fn authorize_call(snapshot: &Snapshot, request: &Request, name: &str) -> Res
     };
     let verdict = evaluate(snapshot, &compiled, index);
     if verdict.outcome.is_callable() {
-        Ok(Arc::clone(snapshot.tool(index)))
+        let deferred = verdict.outcome == Outcome::Deferred;
+        Ok(Authorized { tool: Arc::clone(snapshot.tool(index)), deferred })
     } else {
         Err(Refusal::Removed(Box::new(verdict)))
     }

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::bitset::BitSet;
+use crate::card::{Available, Disabled, NotRegistered, ToolCard};
 use crate::profile::{NewTools, Placed, Profile, fold_name};
-use crate::tool::{Available, Disabled, NotRegistered, Tool, ToolCard};
+use crate::tool::Tool;
 
 /// The position of a tool in one snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -22,13 +23,67 @@ pub struct Disable {
     pub at: Arc<str>,
 }
 
-/// The last result of a tool's own check (L4).
+/// Why a tool cannot run now (L4).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Availability {
-    /// It can run, or has no check.
-    Ready,
-    /// Its check says why it cannot.
-    Failed(Arc<str>),
+pub enum Unavailable {
+    /// Its own check says so.
+    Check(Arc<str>),
+    /// Variables of the server's environment are not set, or empty.
+    Environment(Arc<str>),
+    /// Its upstream MCP server cannot be reached.
+    Upstream(Arc<str>),
+}
+
+impl Unavailable {
+    /// A sentence about it.
+    fn sentence(&self) -> String {
+        match self {
+            Self::Check(reason) | Self::Upstream(reason) => reason.to_string(),
+            Self::Environment(names) => format!("The environment of the server does not set {names}."),
+        }
+    }
+}
+
+/// Whether a tool can run, as it was last seen: nothing, or all that stands in its way, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Availability(Option<Arc<[Unavailable]>>);
+
+impl Availability {
+    /// It can run.
+    pub const READY: Self = Self(None);
+
+    /// It cannot run for these reasons; without any it can.
+    pub fn of(reasons: impl IntoIterator<Item = Unavailable>) -> Self {
+        let reasons: Arc<[Unavailable]> = reasons.into_iter().collect();
+        Self((!reasons.is_empty()).then_some(reasons))
+    }
+
+    /// Its check failed.
+    pub fn failed(reason: &str) -> Self {
+        Self::of([Unavailable::Check(reason.into())])
+    }
+
+    /// What stands in its way.
+    pub(crate) fn reasons(&self) -> &[Unavailable] {
+        self.0.as_deref().unwrap_or_default()
+    }
+
+    /// As lists show it.
+    fn shown(&self) -> Available {
+        let sentences: Vec<String> = self.reasons().iter().map(Unavailable::sentence).collect();
+        Available { ok: sentences.is_empty(), reason: (!sentences.is_empty()).then(|| sentences.join(" ")) }
+    }
+}
+
+/// What an upstream MCP server has in a snapshot.
+#[derive(Clone, Debug, Default)]
+pub struct ServerTools {
+    /// Its tools.
+    pub tools: Vec<Arc<Tool>>,
+    /// Those of its list that did not enter the registry.
+    pub rejected: Vec<NotRegistered>,
+    /// Why it cannot be reached, if it cannot.
+    pub down: Option<Arc<str>>,
 }
 
 /// What admins decided about a tool by name. It outlives the tool, and its revision outlives the disable, so that
@@ -48,7 +103,12 @@ pub struct Snapshot {
     fingerprint: u64,
     tools: Arc<[Arc<Tool>]>,
     positions: Arc<HashMap<Arc<str>, ToolIndex>>,
+    loader: Option<ToolIndex>,
+    /// What functions declared that did not enter the registry.
+    declared: Arc<[NotRegistered]>,
     not_registered: Arc<[NotRegistered]>,
+    /// Those of them that come from servers.
+    rejected: Arc<BTreeMap<Arc<str>, Vec<NotRegistered>>>,
     availability: Arc<[Availability]>,
     /// Policy is keyed by the name on the wire: a name depends on the tool's original only and two originals never
     /// share one, so a changed title or a re-registration never evades a rule.
@@ -121,6 +181,30 @@ impl std::error::Error for SnapshotError {}
 impl Snapshot {
     /// The snapshot of a registry about which nothing was decided yet.
     pub fn new(tools: Vec<Arc<Tool>>, not_registered: Vec<NotRegistered>) -> Result<Self, SnapshotError> {
+        let mut not_registered = not_registered;
+        not_registered.sort_by(|a, b| a.name.cmp(&b.name));
+        let declared: Arc<[NotRegistered]> = not_registered.into();
+        let empty = Self {
+            revision: 0,
+            fingerprint: 0,
+            availability: Arc::default(),
+            disabled: BitSet::default(),
+            web: Arc::default(),
+            profiles: Arc::default(),
+            sightings: Arc::default(),
+            tools: Arc::default(),
+            positions: Arc::default(),
+            loader: None,
+            not_registered: Arc::clone(&declared),
+            declared,
+            rejected: Arc::default(),
+            states: Arc::default(),
+        };
+        empty.with_tools(tools)
+    }
+
+    /// This snapshot with other tools. What was decided about names, and what is known of tools that stay, is kept.
+    fn with_tools(&self, tools: Vec<Arc<Tool>>) -> Result<Self, SnapshotError> {
         let mut tools = tools;
         tools.sort_by(|a, b| a.order().cmp(&b.order()));
         let mut positions = HashMap::with_capacity(tools.len());
@@ -137,21 +221,77 @@ impl Snapshot {
         for (position, _) in tools.iter().enumerate().filter(|(_, tool)| tool.is_in_preset("web")) {
             web.insert(position);
         }
-        let mut not_registered = not_registered;
-        not_registered.sort_by(|a, b| a.name.cmp(&b.name));
-        Ok(Self {
-            revision: 0,
+        let known = |tool: &Arc<Tool>| self.find(tool.name()).map(|index| self.availability(index).clone());
+        let mut next = Self {
             fingerprint: fingerprint(&tools),
-            availability: vec![Availability::Ready; tools.len()].into(),
-            disabled: BitSet::with_capacity(tools.len()),
+            availability: tools.iter().map(|tool| known(tool).unwrap_or_default()).collect(),
             web: Arc::new(web),
-            profiles: Arc::default(),
-            sightings: Arc::default(),
+            loader: tools.iter().position(|tool| tool.is_loader()).map(ToolIndex),
             tools: tools.into(),
             positions: Arc::new(positions),
-            not_registered: not_registered.into(),
-            states: Arc::default(),
-        })
+            ..self.clone()
+        };
+        next.place_disables();
+        next.place_profiles();
+        Ok(next)
+    }
+
+    /// This snapshot with what servers have now, in place of all that these servers had. A tool whose name another source has
+    /// already does not enter the registry, whoever came first.
+    #[must_use]
+    pub fn with_servers(&self, now: impl IntoIterator<Item = (Arc<str>, ServerTools)>) -> Self {
+        let now: Vec<(Arc<str>, ServerTools)> = now.into_iter().collect();
+        let is_replaced = |tool: &Tool| {
+            tool.source().server().is_some_and(|own| now.iter().any(|(name, _)| **name == *own))
+        };
+        let mut tools: Vec<Arc<Tool>> =
+            self.tools.iter().filter(|tool| !is_replaced(tool)).cloned().collect();
+        let mut taken: HashSet<Arc<str>> = tools.iter().map(|tool| Arc::clone(tool.name())).collect();
+        let mut next = self.clone();
+        let rejected = Arc::make_mut(&mut next.rejected);
+        let mut down = Vec::with_capacity(now.len());
+        for (server, has) in now {
+            let mut refused = has.rejected;
+            for tool in has.tools {
+                if taken.insert(Arc::clone(tool.name())) {
+                    tools.push(tool);
+                } else {
+                    let reason = "Another tool has this name already.".into();
+                    refused.push(NotRegistered { name: Arc::clone(tool.name()), reason });
+                }
+            }
+            if refused.is_empty() {
+                rejected.remove(&server);
+            } else {
+                rejected.insert(Arc::clone(&server), refused);
+            }
+            down.push((server, has.down));
+        }
+        let mut not_registered: Vec<NotRegistered> =
+            next.declared.iter().chain(next.rejected.values().flatten()).cloned().collect();
+        not_registered.sort_by(|a, b| a.name.cmp(&b.name));
+        next.not_registered = not_registered.into();
+        // The names differ, as was just seen to.
+        let next = next.with_tools(tools).unwrap_or(next);
+        next.with_servers_down(down)
+    }
+
+    /// This snapshot with servers that can be reached, or cannot and why.
+    #[must_use]
+    pub fn with_servers_down(&self, servers: Vec<(Arc<str>, Option<Arc<str>>)>) -> Self {
+        let now: HashMap<Arc<str>, Availability> = servers
+            .into_iter()
+            .map(|(server, down)| (server, Availability::of(down.map(Unavailable::Upstream))))
+            .collect();
+        let mut next = self.clone();
+        next.availability = self
+            .indexes()
+            .map(|index| {
+                let now = self.tool(index).source().server().and_then(|server| now.get(server));
+                now.unwrap_or_else(|| self.availability(index)).clone()
+            })
+            .collect();
+        next
     }
 
     /// The revision of the store that this snapshot shows.
@@ -200,9 +340,14 @@ impl Snapshot {
         &self.not_registered
     }
 
-    /// The catalog (shelf): every exposed tool, in the order of lists.
+    /// The loader, if there is one.
+    pub(crate) fn loader(&self) -> Option<ToolIndex> {
+        self.loader
+    }
+
+    /// The catalog (shelf): every exposed tool but the loader, in the order of lists.
     pub fn catalog(&self) -> impl Iterator<Item = ToolIndex> {
-        self.indexes().filter(|index| self.tool(*index).expose)
+        self.indexes().filter(|index| self.in_catalog(*index))
     }
 
     /// The names of the catalog, in the order of lists.
@@ -216,15 +361,18 @@ impl Snapshot {
 
     /// Whether the tool is in the catalog.
     pub fn in_catalog(&self, index: ToolIndex) -> bool {
-        self.tool(index).expose
+        self.is_shown(index) && Some(index) != self.loader
+    }
+
+    /// Whether people may look at the tool by itself and admins disable it: the catalog's tools and the loader.
+    pub fn is_shown(&self, index: ToolIndex) -> bool {
+        self.tool(index).is_exposed()
     }
 
     /// A tool as the API shows it.
     pub fn card(&self, index: ToolIndex, full: bool) -> ToolCard {
         let mut card = self.tool(index).card(full);
-        if let Availability::Failed(reason) = &self.availability[index.0] {
-            card.available = Available { ok: false, reason: Some(reason.to_string()) };
-        }
+        card.available = self.availability(index).shown();
         self.with_state(card)
     }
 
@@ -263,13 +411,17 @@ impl Snapshot {
     pub fn with_disable(&self, name: &str, state_revision: u64, disable: Option<Disable>) -> Self {
         let mut next = self.clone();
         Arc::make_mut(&mut next.states).insert(name.into(), State { revision: state_revision, disable });
-        next.disabled = BitSet::with_capacity(next.tools.len());
-        for (name, state) in next.states.iter() {
-            if let (Some(_), Some(index)) = (&state.disable, next.positions.get(name)) {
-                next.disabled.insert(index.0);
+        next.place_disables();
+        next
+    }
+
+    fn place_disables(&mut self) {
+        self.disabled = BitSet::with_capacity(self.tools.len());
+        for (name, state) in self.states.iter() {
+            if let (Some(_), Some(index)) = (&state.disable, self.positions.get(name)) {
+                self.disabled.insert(index.0);
             }
         }
-        next
     }
 
     /// This snapshot with a tool's last check result. A tool that is not registered has none.
@@ -352,18 +504,34 @@ impl Snapshot {
     pub fn with_sightings(&self, sightings: HashMap<Arc<str>, u64>) -> Self {
         let mut next = self.clone();
         next.sightings = Arc::new(sightings);
-        let profiles: Vec<Arc<Profile>> = next.profiles().cloned().collect();
-        profiles.into_iter().fold(next, |next, profile| next.with_profile(profile))
+        next.place_profiles();
+        next
+    }
+
+    /// When each tool was first seen.
+    pub fn sightings(&self) -> &HashMap<Arc<str>, u64> {
+        &self.sightings
+    }
+
+    fn place_profiles(&mut self) {
+        let placed = self.profiles.by_id.iter().map(|(id, before)| {
+            let profile = Arc::clone(&before.profile);
+            let (selection, pinned) = self.place(&profile);
+            (Arc::clone(id), Placed { profile, selection: Arc::new(selection), pinned: Arc::new(pinned) })
+        });
+        let by_id = placed.collect();
+        Arc::make_mut(&mut self.profiles).by_id = by_id;
     }
 
     /// This snapshot with a profile added or replaced.
     #[must_use]
     pub fn with_profile(&self, profile: Arc<Profile>) -> Self {
         let mut next = self.without_profile(&profile.id);
-        let selection = Arc::new(next.place(&profile));
+        let (selection, pinned) = next.place(&profile);
+        let (selection, pinned) = (Arc::new(selection), Arc::new(pinned));
         let profiles = Arc::make_mut(&mut next.profiles);
         profiles.by_name.insert(fold_name(&profile.name), Arc::clone(&profile.id));
-        profiles.by_id.insert(Arc::clone(&profile.id), Placed { profile, selection });
+        profiles.by_id.insert(Arc::clone(&profile.id), Placed { profile, selection, pinned });
         next
     }
 
@@ -392,27 +560,37 @@ impl Snapshot {
         self.profiles.by_id.get(id).map(|placed| &placed.selection)
     }
 
+    pub(crate) fn pinned_in(&self, id: &str) -> Option<&Arc<BitSet>> {
+        self.profiles.by_id.get(id).map(|placed| &placed.pinned)
+    }
+
     fn is_new(&self, profile: &Profile, name: &str) -> bool {
         self.sightings.get(name).is_none_or(|sighting| *sighting > profile.new_tools_since)
     }
 
-    fn place(&self, profile: &Profile) -> BitSet {
-        let mut set = BitSet::with_capacity(self.tools.len());
-        for ToolIndex(position) in profile.tools.iter().filter_map(|name| self.find(name)) {
-            set.insert(position);
-        }
+    /// A profile's tools, and those whose schema always ships, as positions.
+    fn place(&self, profile: &Profile) -> (BitSet, BitSet) {
+        let placed = |names: &[Arc<str>]| {
+            let mut set = BitSet::with_capacity(self.tools.len());
+            for ToolIndex(position) in names.iter().filter_map(|name| self.find(name)) {
+                set.insert(position);
+            }
+            set
+        };
+        let mut set = placed(&profile.tools);
         if profile.new_tools == NewTools::Include {
             let new = self.indexes().filter(|index| self.is_new(profile, self.tool(*index).name()));
             new.for_each(|ToolIndex(position)| set.insert(position));
         }
-        set
+        (set, placed(&profile.pinned))
     }
 
     pub(crate) fn is_disabled(&self, index: ToolIndex) -> bool {
         self.disabled.contains(index.0)
     }
 
-    pub(crate) fn availability(&self, index: ToolIndex) -> &Availability {
+    /// Whether a tool can run, as it was last seen.
+    pub fn availability(&self, index: ToolIndex) -> &Availability {
         &self.availability[index.0]
     }
 }
@@ -421,8 +599,7 @@ fn fingerprint(tools: &[Arc<Tool>]) -> u64 {
     use std::hash::{DefaultHasher, Hash as _, Hasher as _};
     let mut hasher = DefaultHasher::new();
     for tool in tools {
-        // The card holds all that lists show of a tool.
-        serde_json::to_string(&tool.card(true)).unwrap_or_default().hash(&mut hasher);
+        tool.fingerprint().hash(&mut hasher);
     }
     hasher.finish()
 }

@@ -21,6 +21,14 @@ pub fn estimate(name: &str, description: &str, parameters: &Value) -> u32 {
     tokens
 }
 
+/// Estimated tokens of a text.
+pub(crate) fn estimate_text(text: &str) -> u32 {
+    // The figure is positive and far below 2^24, where f32 counts whole numbers exactly.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small positive number")]
+    let tokens = text_cost(text).round() as u32;
+    tokens
+}
+
 fn text_cost(text: &str) -> f32 {
     let mut cost = 0.0;
     let mut word = 0_u16;

@@ -1,11 +1,14 @@
 //! Tools: what a source declares, what the registry keeps, and what is shown.
 
-use std::sync::Arc;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::names::{InvalidName, validate_tool_name};
+use crate::card::{Available, Held, ToolCard};
+use crate::names::{InvalidName, short_hash, validate_tool_name};
+use crate::search::Terms;
 
 /// Where a tool comes from. Written `builtin`, `plugin:NAME` or `mcp:NAME`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -32,9 +35,19 @@ impl Source {
         Self { kind: SourceKind::Builtin, name: String::new() }
     }
 
+    /// The source of the tools of an upstream MCP server.
+    pub fn mcp(server: &str) -> Self {
+        Self { kind: SourceKind::Mcp, name: server.to_owned() }
+    }
+
     /// The kind of source.
     pub fn kind(&self) -> SourceKind {
         self.kind
+    }
+
+    /// The upstream MCP server, if it is one.
+    pub fn server(&self) -> Option<&str> {
+        (self.kind == SourceKind::Mcp).then_some(self.name.as_str())
     }
 }
 
@@ -102,6 +115,31 @@ pub enum Effect {
     Destructive,
     /// Something outside of this installation.
     External,
+    /// Nobody who is trusted said.
+    Unknown,
+}
+
+/// Who may see a tool (L2).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Exposure {
+    /// Models may.
+    #[default]
+    Exposed,
+    /// Its author keeps it internal.
+    Internal,
+    /// An admin keeps it from models.
+    HiddenByAdmin,
+    /// Its metadata hides it from models, or cannot be read; why.
+    HiddenByMetadata(String),
+}
+
+/// How a call reaches an upstream MCP server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UpstreamCall {
+    /// The generation of the server's connection from which the definition came.
+    pub generation: u64,
+    /// The most characters of a result that a model gets.
+    pub max_result_chars: usize,
 }
 
 /// What a source declares about a tool. Checked by [`Tool::new`].
@@ -126,7 +164,7 @@ pub struct ToolDefinition {
     /// Channels in which the tool must not be used (L3).
     pub unsafe_in: Vec<String>,
     /// Whether a model may see the tool at all (L2).
-    pub expose: bool,
+    pub exposure: Exposure,
     /// Whether the schema comes on demand (L6).
     pub defer: bool,
     /// Whether the tool works only inside a conversation (L4).
@@ -135,6 +173,10 @@ pub struct ToolDefinition {
     pub kind: Kind,
     /// What a call changes.
     pub effect: Effect,
+    /// Why the tool waits for an admin's decision, if it does (L5).
+    pub held: Option<Held>,
+    /// How a call reaches the server, for a tool of one.
+    pub upstream: Option<UpstreamCall>,
 }
 
 /// Says why a definition cannot become a tool.
@@ -177,10 +219,15 @@ pub struct Tool {
     effect: Effect,
     tokens: u32,
     spellings: [String; 4],
+    definition: String,
+    fingerprint: u64,
+    terms: OnceLock<Terms>,
+    upstream: Option<UpstreamCall>,
     pub(crate) unsafe_in: Vec<String>,
-    pub(crate) expose: bool,
+    pub(crate) exposure: Exposure,
     pub(crate) defer: bool,
     pub(crate) needs_conversation: bool,
+    pub(crate) held: Option<Held>,
 }
 
 impl Tool {
@@ -196,11 +243,13 @@ impl Tool {
             method,
             toolsets,
             unsafe_in,
-            expose,
+            exposure,
             defer,
             needs_conversation,
             kind,
             effect,
+            held,
+            upstream,
         } = definition;
         validate_tool_name(&name).map_err(DefinitionError::Name)?;
         if parameters.get("type").and_then(Value::as_str) != Some("object") {
@@ -214,7 +263,8 @@ impl Tool {
             // A service with a slash has two spellings with a hyphen; the other one is made in `spellings`.
             format!("{}-{method}", service.replace('/', "_")),
         ];
-        Ok(Self {
+        let definition = definition_hash(&name, title.as_deref(), &description, &parameters);
+        let mut tool = Self {
             name: name.into(),
             title,
             description,
@@ -227,11 +277,21 @@ impl Tool {
             effect,
             tokens,
             spellings,
+            definition,
+            fingerprint: 0,
+            terms: OnceLock::new(),
+            upstream,
             unsafe_in,
-            expose,
+            exposure,
             defer,
             needs_conversation,
-        })
+            held,
+        };
+        // The definition stands for what is long, and the card without it for all else that lists show.
+        let mut hasher = DefaultHasher::new();
+        (&tool.definition, serde_json::to_string(&tool.card(false)).unwrap_or_default()).hash(&mut hasher);
+        tool.fingerprint = hasher.finish();
+        Ok(tool)
     }
 
     /// The name on the wire.
@@ -262,6 +322,41 @@ impl Tool {
     /// A built-in's group, or an MCP tool's server.
     pub fn service(&self) -> &str {
         &self.service
+    }
+
+    /// The name within the service; an MCP tool's name at its server.
+    pub fn method(&self) -> &str {
+        &self.method
+    }
+
+    /// How a call reaches the upstream MCP server, if the tool is one's.
+    pub fn upstream(&self) -> Option<UpstreamCall> {
+        self.upstream
+    }
+
+    /// A hash of what a model is told of the tool. A tool that was loaded stays loaded until it changes.
+    pub fn definition(&self) -> &str {
+        &self.definition
+    }
+
+    /// Tells tools apart that lists show differently. It holds for one build of the program.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
+    /// What a search finds the tool by, worked out when it is first searched.
+    pub(crate) fn terms(&self) -> &Terms {
+        self.terms.get_or_init(|| Terms::of(self))
+    }
+
+    /// Whether models may see the tool (L2).
+    pub(crate) fn is_exposed(&self) -> bool {
+        self.exposure == Exposure::Exposed
+    }
+
+    /// Whether it is the loader, by which a model asks for the schemas of deferred tools.
+    pub fn is_loader(&self) -> bool {
+        self.name.as_ref() == LOADER && self.source.kind == SourceKind::Builtin
     }
 
     /// What a call changes. It describes and decides no visibility: the loop runs calls that only read side by side.
@@ -310,7 +405,7 @@ impl Tool {
             kind: self.kind,
             effect: self.effect,
             disabled: None,
-            held: None,
+            held: self.held.clone(),
             available: Available { ok: true, reason: None },
             tokens: self.tokens,
             revision: 0,
@@ -318,141 +413,23 @@ impl Tool {
     }
 }
 
-/// A tool that was declared and did not enter the registry (L1).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct NotRegistered {
-    /// The tool's name.
-    #[cfg_attr(feature = "openapi", schema(value_type = String))]
-    pub name: Arc<str>,
-    /// Why it was not registered.
-    #[cfg_attr(feature = "openapi", schema(value_type = String))]
-    pub reason: Arc<str>,
-}
+/// The name of the loader.
+pub const LOADER: &str = "tool_search";
 
-/// A tool as the API shows it. It describes; it decides nothing.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct ToolCard {
-    /// The name on the wire.
-    pub name: String,
-    /// A name for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    /// What the tool does.
-    pub description: String,
-    /// Where it comes from: `builtin`, `plugin:NAME` or `mcp:NAME`.
-    pub source: String,
-    /// A built-in's group, or an MCP tool's server.
-    pub service: String,
-    /// The name within the service.
-    pub method: String,
-    /// The arguments, as a JSON Schema; left out of summaries.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
-    pub parameters: Option<Value>,
-    /// Presets that the author put it in.
-    pub toolsets: Vec<String>,
-    /// Channels in which it is not used.
-    pub unsafe_in: Vec<String>,
-    /// Whether its schema comes on demand.
-    pub defer: bool,
-    /// Whether it works only inside a conversation.
-    pub needs_conversation: bool,
-    /// What it does, in one word.
-    pub kind: Kind,
-    /// What a call changes.
-    pub effect: Effect,
-    /// The global disable, if there is one.
-    pub disabled: Option<Disabled>,
-    /// Why it waits for an admin's decision, if it does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub held: Option<Held>,
-    /// Whether it can run now.
-    pub available: Available,
-    /// Estimated tokens in a request.
-    pub tokens: u32,
-    /// Grows with each change to the global disable; the value of the `ETag`.
-    pub revision: u64,
-}
-
-impl ToolCard {
-    /// A tool of which only the name is known.
-    pub(crate) fn missing(name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            title: None,
-            description: String::new(),
-            source: "missing".to_owned(),
-            service: String::new(),
-            method: String::new(),
-            parameters: None,
-            toolsets: Vec::new(),
-            unsafe_in: Vec::new(),
-            defer: false,
-            needs_conversation: false,
-            kind: Kind::Read,
-            effect: Effect::Read,
-            disabled: None,
-            held: None,
-            available: Available { ok: false, reason: Some("It is not registered now.".to_owned()) },
-            tokens: 0,
-            revision: 0,
-        }
-    }
-}
-
-/// Why a tool waits for an admin's decision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum HeldKind {
-    /// It was never seen before.
-    New,
-    /// Its definition changed.
-    Changed,
-    /// Its definition is as it was, and it comes from a server that is reached in another way.
-    Moved,
-}
-
-/// A tool that waits for an admin's decision (L5).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Held {
-    /// Why it waits.
-    pub kind: HeldKind,
-    /// Since when, as RFC 3339 in UTC.
-    pub since: String,
-}
-
-/// Who disabled a tool for everyone, why and when.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Disabled {
-    /// The admin's user name.
-    pub by: String,
-    /// The admin's reason.
-    pub reason: String,
-    /// When, as RFC 3339 in UTC.
-    pub at: String,
-}
-
-/// Whether a tool can run now.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Available {
-    /// Whether it can.
-    pub ok: bool,
-    /// Why not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
+/// SHA-256 of what a model is told of a tool, whatever the order of members in its schema; 32 hex digits of it.
+fn definition_hash(name: &str, title: Option<&str>, description: &str, parameters: &Value) -> String {
+    let mut whole = serde_json::json!([name, title, description, parameters]);
+    whole.sort_all_objects();
+    let mut hash = short_hash(&whole.to_string());
+    hash.truncate(32);
+    hash
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use serde_json::json;
 
-    use super::{DefinitionError, Effect, Kind, Source, Tool, ToolDefinition};
+    use super::{DefinitionError, Effect, Exposure, Kind, Source, Tool, ToolDefinition};
 
     /// A plain definition for tests.
     pub(crate) fn definition_of(service: &str, method: &str) -> ToolDefinition {
@@ -466,11 +443,13 @@ pub(crate) mod tests {
             method: method.to_owned(),
             toolsets: Vec::new(),
             unsafe_in: Vec::new(),
-            expose: true,
+            exposure: Exposure::Exposed,
             defer: false,
             needs_conversation: false,
             kind: Kind::Read,
             effect: Effect::Read,
+            held: None,
+            upstream: None,
         }
     }
 

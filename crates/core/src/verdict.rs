@@ -67,6 +67,10 @@ pub enum Code {
     NotRegistered,
     /// L2: its author keeps it internal.
     NotExposed,
+    /// L2: an admin keeps the server's tools, or this one, from models.
+    HiddenByAdmin,
+    /// L2: its metadata hides it from models, or cannot be read.
+    HiddenByMetadata,
     /// L2b: the chosen toolset is `none`.
     ToolsetNone,
     /// L2b: it is not in the chosen toolset.
@@ -87,12 +91,26 @@ pub enum Code {
     NoConversation,
     /// L4: its check failed; the reason is the check's.
     CheckFailed,
+    /// L4: variables of the server's environment are missing; the reason names them.
+    MissingEnvironment,
+    /// L4: its upstream MCP server cannot be reached; the reason says why.
+    UpstreamDown,
     /// L5: an admin disabled it for everyone.
     GloballyDisabled,
     /// L5: a pattern of the caller's `deny` names it.
     DeniedByCaller,
     /// L5: no pattern of the caller's `allow` names it.
     NotInAllow,
+    /// L5: it was never seen before, and an admin has to accept it first.
+    HeldNew,
+    /// L5: its definition changed, and an admin has to accept it first.
+    HeldChanged,
+    /// L5: its server is reached in another way than before, and an admin has to accept it first.
+    HeldMoved,
+    /// L6: its name is in the catalog, and its schema comes on demand.
+    Deferred,
+    /// L6: the loader is not needed, because nothing is deferred.
+    NothingDeferred,
 }
 
 impl Code {
@@ -102,6 +120,8 @@ impl Code {
             Self::Offered => "offered",
             Self::NotRegistered => "not_registered",
             Self::NotExposed => "not_exposed",
+            Self::HiddenByAdmin => "hidden_by_admin",
+            Self::HiddenByMetadata => "hidden_by_metadata",
             Self::ToolsetNone => "toolset_none",
             Self::NotInToolset => "not_in_toolset",
             Self::MissingReference => "missing_reference",
@@ -112,9 +132,16 @@ impl Code {
             Self::UnsafeInChannel => "unsafe_in_channel",
             Self::NoConversation => "no_conversation",
             Self::CheckFailed => "check_failed",
+            Self::MissingEnvironment => "missing_environment",
+            Self::UpstreamDown => "upstream_down",
             Self::GloballyDisabled => "globally_disabled",
             Self::DeniedByCaller => "denied_by_caller",
             Self::NotInAllow => "not_in_allow",
+            Self::HeldNew => "held_new",
+            Self::HeldChanged => "held_changed",
+            Self::HeldMoved => "held_moved",
+            Self::Deferred => "deferred",
+            Self::NothingDeferred => "nothing_deferred",
         }
     }
 }
@@ -136,6 +163,8 @@ pub enum ByKind {
     Key,
     /// The channel that the request came over.
     Channel,
+    /// The upstream MCP server that the tool comes from.
+    Server,
     /// The state of this installation.
     System,
     /// An admin.
@@ -180,6 +209,16 @@ pub enum FixAction {
     UseConversation,
     /// Mend what the check complains about.
     MendCheck,
+    /// Set the variables in the server's environment.
+    SetEnvironment,
+    /// Get the upstream MCP server to answer again.
+    ReconnectServer,
+    /// Change what the upstream MCP server's entry says.
+    ChangeServer,
+    /// Accept the tool's definition.
+    AcceptChange,
+    /// Load the tool with `tool_search`, or pin it in the profile.
+    LoadTool,
     /// Lift the global disable.
     Enable,
     /// Change the `deny` of the request.
@@ -278,6 +317,14 @@ impl Verdict {
         }
     }
 
+    /// Says that the schema comes on demand. What is removed stays so.
+    pub(crate) fn defer(&mut self, cause: Cause) {
+        if self.outcome == Outcome::Offered {
+            self.outcome = Outcome::Deferred;
+            self.own(cause);
+        }
+    }
+
     /// Adds a cause; the first one owns the verdict.
     pub(crate) fn remove(&mut self, cause: Cause) {
         if self.outcome == Outcome::Removed {
@@ -285,6 +332,10 @@ impl Verdict {
             return;
         }
         self.outcome = Outcome::Removed;
+        self.own(cause);
+    }
+
+    fn own(&mut self, cause: Cause) {
         self.layer = Some(cause.layer);
         self.code = cause.code;
         self.by = Some(cause.by);
@@ -316,6 +367,15 @@ mod tests {
             Code::GloballyDisabled,
             Code::DeniedByCaller,
             Code::NotInAllow,
+            Code::HiddenByAdmin,
+            Code::HiddenByMetadata,
+            Code::MissingEnvironment,
+            Code::UpstreamDown,
+            Code::HeldNew,
+            Code::HeldChanged,
+            Code::HeldMoved,
+            Code::Deferred,
+            Code::NothingDeferred,
         ] {
             assert_eq!(serde_json::to_value(code).unwrap(), code.as_str());
         }

@@ -6,6 +6,7 @@
 
 mod blocking;
 mod files;
+mod meta;
 mod planning;
 #[cfg(test)]
 mod testing;
@@ -39,6 +40,7 @@ pub fn register(builder: RegistryBuilder, builtins: Builtins) -> RegistryBuilder
     let Builtins { workspaces, web, store, clock } = builtins;
     let builder = files::register(builder, &workspaces);
     let builder = web::register(builder, web);
+    let builder = meta::register(builder);
     planning::register(builder, store, clock)
 }
 
@@ -47,7 +49,7 @@ mod tests {
     use crate::testing::Bench;
 
     /// The built-in functions with their service.
-    const FUNCTIONS: [(&str, &str); 7] = [
+    const FUNCTIONS: [(&str, &str); 12] = [
         ("read", "files"),
         ("list", "files"),
         ("glob", "files"),
@@ -55,6 +57,11 @@ mod tests {
         ("web_fetch", "web"),
         ("todo_create", "planning"),
         ("todo_list", "planning"),
+        ("tool_search", "meta"),
+        ("list_mcp_resources", "mcp"),
+        ("read_mcp_resource", "mcp"),
+        ("list_mcp_prompts", "mcp"),
+        ("get_mcp_prompt", "mcp"),
     ];
 
     #[test]

@@ -10,17 +10,27 @@ use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
-use toolshelf_core::{DefinitionError, Effect, Identity, Kind, Source, Tool, ToolDefinition};
+use toolshelf_core::{
+    DefinitionError, Effect, Exposure, Identity, Kind, Request, Snapshot, Source, Tool, ToolDefinition,
+};
 
 use crate::output::{DEFAULT_MAX_CHARS, ToolReturn};
+use crate::upstream::Upstreams;
 
 /// What a running function may know of the call that it serves.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct CallContext {
     /// Who calls.
     pub caller: Identity,
     /// The id of the conversation that the call belongs to.
     pub conversation_id: Option<Arc<str>>,
+    /// The request that the call was decided for, and the snapshot in which it was. What else the request could call is
+    /// asked of `core` with these two.
+    pub request: Request,
+    /// See `request`.
+    pub snapshot: Arc<Snapshot>,
+    /// Upstream MCP servers, of which a function may read what the request reaches.
+    pub upstreams: Arc<dyn Upstreams>,
     /// Cancelled when nobody waits for the result any more. Dropping the future ends asynchronous work; work on
     /// another thread asks this token.
     pub cancel: CancellationToken,
@@ -72,6 +82,8 @@ pub struct FunctionSpec {
     pub head_ratio: f64,
     /// How long a call may take.
     pub timeout: Duration,
+    /// Variables that the server's environment must set, to something that is not empty (L4).
+    pub requires_env: &'static [&'static str],
     /// Whether it can run now.
     pub check: Option<Check>,
 }
@@ -94,6 +106,7 @@ impl FunctionSpec {
             max_result_chars: DEFAULT_MAX_CHARS,
             head_ratio: 0.7,
             timeout: Duration::from_mins(1),
+            requires_env: &[],
             check: None,
         }
     }
@@ -130,11 +143,13 @@ impl Function {
             method: spec.name.to_owned(),
             toolsets: owned(spec.toolsets),
             unsafe_in: owned(spec.unsafe_in),
-            expose: spec.expose,
+            exposure: if spec.expose { Exposure::Exposed } else { Exposure::Internal },
             defer: spec.defer,
             needs_conversation: spec.needs_conversation,
             kind: spec.kind,
             effect: spec.effect,
+            held: None,
+            upstream: None,
         })?;
         let body: Body = Box::new(move |context, arguments| {
             let arguments =
@@ -143,6 +158,11 @@ impl Function {
             Ok(future)
         });
         Ok(Self { spec, tool: Arc::new(tool), body })
+    }
+
+    /// Whether it may be unable to run.
+    pub(crate) fn may_be_unavailable(&self) -> bool {
+        self.spec.check.is_some() || !self.spec.requires_env.is_empty()
     }
 
     /// Starts the body. Fails if the arguments do not fit the argument type although they fit the schema.

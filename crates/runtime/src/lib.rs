@@ -5,6 +5,7 @@
 //! the only way in which a tool runs. [`Model`] is the port to models, and [`run_turn`] the loop from a message to its
 //! answer.
 
+mod catalog;
 mod environment;
 mod function;
 mod model;

@@ -98,6 +98,8 @@ pub enum Said {
 pub struct Prompt {
     /// The tools, with the verdict of each.
     pub resolution: Arc<Resolution>,
+    /// The deferred tools as text, for the system prompt; empty when nothing is deferred. It is the same in the whole turn.
+    pub catalog: Arc<str>,
     /// What was said before.
     pub before: Arc<[Said]>,
     /// What is said now.

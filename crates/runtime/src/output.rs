@@ -1,5 +1,7 @@
 //! What a tool returns, and how it is cut to size.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 /// The most characters of a result, unless its author says otherwise.
@@ -14,6 +16,8 @@ pub struct ToolReturn {
     pub data: Option<Value>,
     /// Whether the tool failed.
     pub is_error: bool,
+    /// Tools that it loads for the conversation. Only the loader's count.
+    pub loads: Vec<Arc<str>>,
 }
 
 impl From<String> for ToolReturn {

@@ -2,33 +2,53 @@
 
 mod arguments;
 mod bound;
+mod upstream;
+mod validators;
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
-use jsonschema::{PatternOptions, Validator};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 use toolshelf_core::{
-    Availability, DefinitionError, Layer, NotRegistered, Refusal, Request, Snapshot, SnapshotError,
-    authorize_call,
+    Authorized, Availability, DefinitionError, LOADER, Layer, Loaded, NotRegistered, Refusal, Request,
+    Snapshot, SnapshotError, Unavailable, authorize_call,
 };
 
 use self::arguments::{refused, with_integers};
 use self::bound::bounded;
+use self::validators::Validators;
 use crate::function::{CallContext, Function, FunctionError, FunctionSpec};
 use crate::output::{ToolReturn, cap};
 use crate::snapshot_cell::{SnapshotCell, Unready};
+use crate::upstream::{NoUpstreams, Upstreams};
 
 /// Collects functions. A mistake in any of them is reported by [`RegistryBuilder::build`], which names them all.
-#[derive(Default)]
 pub struct RegistryBuilder {
     functions: Vec<Function>,
     not_registered: Vec<NotRegistered>,
     errors: Vec<RegistryError>,
+    upstreams: Arc<dyn Upstreams>,
+    is_set: IsSet,
+}
+
+/// Says whether a variable of the server's environment is set, to something that is not empty.
+type IsSet = Arc<dyn Fn(&str) -> bool + Send + Sync>;
+
+impl Default for RegistryBuilder {
+    /// Without upstream servers, and with nothing set in the environment.
+    fn default() -> Self {
+        Self {
+            functions: Vec::new(),
+            not_registered: Vec::new(),
+            errors: Vec::new(),
+            upstreams: Arc::new(NoUpstreams),
+            is_set: Arc::new(|_| false),
+        }
+    }
 }
 
 /// Says why functions cannot form a registry.
@@ -65,6 +85,20 @@ impl RegistryBuilder {
         self
     }
 
+    /// Where the tools of upstream MCP servers run.
+    #[must_use]
+    pub fn upstreams(mut self, upstreams: Arc<dyn Upstreams>) -> Self {
+        self.upstreams = upstreams;
+        self
+    }
+
+    /// How to tell whether a variable of the server's environment is set, to something that is not empty.
+    #[must_use]
+    pub fn variables(mut self, is_set: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        self.is_set = Arc::new(is_set);
+        self
+    }
+
     /// The registry, with a first snapshot in which nothing was decided yet.
     pub fn build(self) -> Result<Registry, Vec<RegistryError>> {
         let tools = self.functions.iter().map(|function| Arc::clone(&function.tool)).collect();
@@ -79,14 +113,15 @@ impl RegistryBuilder {
         if !errors.is_empty() {
             return Err(errors);
         }
-        let functions: HashMap<Arc<str>, Registered> = self
-            .functions
-            .into_iter()
-            .map(|function| {
-                (Arc::clone(function.tool.name()), Registered { function, validator: OnceLock::new() })
-            })
-            .collect();
-        let registry = Registry { functions, snapshot: SnapshotCell::new(snapshot) };
+        let functions: HashMap<Arc<str>, Function> =
+            self.functions.into_iter().map(|function| (Arc::clone(function.tool.name()), function)).collect();
+        let registry = Registry {
+            functions,
+            snapshot: SnapshotCell::new(snapshot),
+            upstreams: self.upstreams,
+            is_set: self.is_set,
+            validators: Validators::default(),
+        };
         if let Ok(snapshot) = registry.snapshot.load() {
             registry.snapshot.swap(registry.with_checks(&snapshot));
         }
@@ -94,16 +129,13 @@ impl RegistryBuilder {
     }
 }
 
-struct Registered {
-    function: Function,
-    /// Compiled at the first call: a catalog may be large, and most of its tools are never called.
-    validator: OnceLock<Result<Validator, String>>,
-}
-
-/// All functions, and the snapshot of now.
+/// All functions, the way to the tools of upstream servers, and the snapshot of now.
 pub struct Registry {
-    functions: HashMap<Arc<str>, Registered>,
+    functions: HashMap<Arc<str>, Function>,
     snapshot: SnapshotCell,
+    upstreams: Arc<dyn Upstreams>,
+    is_set: IsSet,
+    validators: Validators,
 }
 
 /// What is wrong with one argument.
@@ -152,6 +184,8 @@ pub struct Invoked {
     pub duration: Duration,
     /// The revision of the snapshot that allowed the call.
     pub snapshot_revision: u64,
+    /// Deferred tools that the conversation has loaded by it: those that the loader found, or the called tool itself.
+    pub loaded: Vec<Loaded>,
 }
 
 impl Registry {
@@ -167,13 +201,30 @@ impl Registry {
 
     /// The snapshot with the result of each function's check as of now.
     pub fn with_checks(&self, snapshot: &Snapshot) -> Snapshot {
-        let checked =
-            self.functions.iter().filter_map(|(name, registered)| Some((name, check(&registered.function)?)));
         let mut next = snapshot.clone();
-        for (name, availability) in checked {
-            next = next.with_availability(name, availability);
+        for (name, function) in self.functions.iter().filter(|(_, function)| function.may_be_unavailable()) {
+            next = next.with_availability(name, self.check(function));
         }
         next
+    }
+
+    /// Upstream MCP servers.
+    pub fn upstreams(&self) -> &Arc<dyn Upstreams> {
+        &self.upstreams
+    }
+
+    /// What stands in a function's way. A check that panics counts as failed.
+    fn check(&self, function: &Function) -> Availability {
+        let failed =
+            function.spec.check.as_ref().and_then(|check| match catch_unwind(AssertUnwindSafe(|| check())) {
+                Ok(Ok(())) => None,
+                Ok(Err(reason)) => Some(Unavailable::Check(reason.into())),
+                Err(_) => Some(Unavailable::Check("its check failed unexpectedly".into())),
+            });
+        let missing: Vec<&str> =
+            function.spec.requires_env.iter().copied().filter(|name| !(self.is_set)(name)).collect();
+        let missing = (!missing.is_empty()).then(|| Unavailable::Environment(missing.join(", ").into()));
+        Availability::of(failed.into_iter().chain(missing))
     }
 
     /// Runs a tool: authorize, validate, execute within its budget, normalise, cap.
@@ -198,21 +249,38 @@ impl Registry {
         room: usize,
     ) -> Result<Invoked, CallRefused> {
         let snapshot = self.snapshot.load().map_err(|Unready| CallRefused::Unready)?;
-        let tool = authorize_call(&snapshot, request, name).map_err(CallRefused::Refused)?;
-        let Some(registered) = self.functions.get(tool.name()) else {
-            // Every tool of a snapshot comes from `functions`, so the snapshot is not of this registry.
+        let authorized = authorize_call(&snapshot, request, name).map_err(CallRefused::Refused)?;
+        let mut invoked = if authorized.tool.upstream().is_some() {
+            self.invoke_upstream(&snapshot, request, &authorized, arguments, room).await?
+        } else {
+            self.invoke_function(&snapshot, request, &authorized, arguments, room).await?
+        };
+        invoked.loaded = loaded(&snapshot, &authorized, &mut invoked.output);
+        Ok(invoked)
+    }
+
+    async fn invoke_function(
+        &self,
+        snapshot: &Arc<Snapshot>,
+        request: &Request,
+        authorized: &Authorized,
+        arguments: Map<String, Value>,
+        room: usize,
+    ) -> Result<Invoked, CallRefused> {
+        let name = authorized.tool.name();
+        let Some(function) = self.functions.get(name) else {
+            // Every tool of a snapshot that is no server's comes from `functions`, so the snapshot is not of this registry.
             return Err(CallRefused::Unready);
         };
-        if let Some(Availability::Failed(reason)) = check(&registered.function) {
-            // The check ran well when the snapshot was made and fails now; refuse with the verdict that the next
-            // snapshot will give.
-            let now = snapshot.with_availability(name, Availability::Failed(reason));
+        if function.may_be_unavailable() {
+            // What ran well when the snapshot was made may fail now; refuse with the verdict that the next snapshot gives.
+            let now = snapshot.with_availability(name, self.check(function));
             authorize_call(&now, request, name).map_err(CallRefused::Refused)?;
         }
-        registered.validate(&arguments)?;
+        self.validators.check(&authorized.tool, &arguments)?;
         let arguments = with_integers(arguments);
 
-        let spec = &registered.function.spec;
+        let spec = &function.spec;
         let (most, ratio) = (spec.max_result_chars.min(room), spec.head_ratio);
         let cancel = CancellationToken::new();
         // Work on other threads ends too when this future is dropped.
@@ -220,14 +288,17 @@ impl Registry {
         let context = CallContext {
             caller: request.caller().identity().clone(),
             conversation_id: request.conversation().map(|conversation| Arc::clone(&conversation.id)),
+            request: request.clone(),
+            snapshot: Arc::clone(snapshot),
+            upstreams: Arc::clone(&self.upstreams),
             cancel,
         };
-        let body = catch_unwind(AssertUnwindSafe(|| registered.function.start(context, arguments)));
+        let body = catch_unwind(AssertUnwindSafe(|| function.start(context, arguments)));
         let body = match body {
             Ok(Ok(body)) => body,
             Ok(Err(reason)) => {
                 // An author's mistake. The reason may repeat arguments, so it is not for the log.
-                tracing::warn!(tool = name, "The schema of a tool allows what its argument type refuses.");
+                tracing::warn!(tool = %name, "The schema of a tool allows what its argument type refuses.");
                 let message = refused(&reason);
                 return Err(CallRefused::InvalidInput(vec![ArgumentError {
                     pointer: String::new(),
@@ -254,9 +325,24 @@ impl Registry {
                 output: bounded(output, most, ratio),
                 duration,
                 snapshot_revision: revision,
+                loaded: Vec::new(),
             },
         })
     }
+}
+
+/// What a conversation has loaded by a call: what the loader found, or the deferred tool that was called.
+fn loaded(snapshot: &Snapshot, authorized: &Authorized, output: &mut ToolReturn) -> Vec<Loaded> {
+    let found = std::mem::take(&mut output.loads);
+    let names = if authorized.tool.name().as_ref() == LOADER {
+        found
+    } else if authorized.deferred {
+        vec![Arc::clone(authorized.tool.name())]
+    } else {
+        Vec::new()
+    };
+    let tools = names.iter().filter_map(|name| Some(snapshot.tool(snapshot.find(name)?)));
+    tools.map(|tool| Loaded { tool: Arc::clone(tool.name()), definition: tool.definition().into() }).collect()
 }
 
 const PANICKED: &str = "The tool failed unexpectedly. The server's log has the details.";
@@ -267,56 +353,6 @@ fn failed(
     duration: Duration,
     snapshot_revision: u64,
 ) -> Invoked {
-    let output = ToolReturn { text: text.into(), data: None, is_error: true };
-    Invoked { output, code: Some(code), duration, snapshot_revision }
-}
-
-/// The result of a function's check; none if it has no check. A check that panics counts as failed.
-fn check(function: &Function) -> Option<Availability> {
-    let check = function.spec.check.as_ref()?;
-    Some(match catch_unwind(AssertUnwindSafe(|| check())) {
-        Ok(Ok(())) => Availability::Ready,
-        Ok(Err(reason)) => Availability::Failed(reason.into()),
-        Err(_) => Availability::Failed("its check failed unexpectedly".into()),
-    })
-}
-
-impl Registered {
-    /// Checks arguments against the parameters; reports every error, at most twenty.
-    fn validate(&self, arguments: &Map<String, Value>) -> Result<(), CallRefused> {
-        let validator = self.validator.get_or_init(|| {
-            jsonschema::options()
-                // This engine takes time linear in the text, whatever the pattern.
-                .with_pattern_options(PatternOptions::regex())
-                .build(self.function.tool.parameters())
-                .map_err(|error| error.to_string())
-        });
-        let invalid = |pointer: String, message: String| ArgumentError { pointer, message };
-        let errors = match validator {
-            Err(message) => {
-                vec![invalid(String::new(), format!("The tool's parameters cannot be read: {message}"))]
-            }
-            Ok(validator) => validator
-                .iter_errors(&Value::Object(arguments.clone()))
-                .take(20)
-                .map(|error| invalid(pointer_of(&error), error.masked().to_string()))
-                .collect(),
-        };
-        if errors.is_empty() { Ok(()) } else { Err(CallRefused::InvalidInput(errors)) }
-    }
-}
-
-/// Where the error is; a missing or surplus argument is itself the place, not the object around it.
-fn pointer_of(error: &jsonschema::ValidationError<'_>) -> String {
-    use jsonschema::error::ValidationErrorKind;
-    let parent = error.instance_path().to_string();
-    let child = match error.kind() {
-        ValidationErrorKind::Required { property } => property.as_str(),
-        ValidationErrorKind::AdditionalProperties { unexpected } => unexpected.first().map(String::as_str),
-        _ => None,
-    };
-    match child {
-        Some(name) => format!("{parent}/{}", name.replace('~', "~0").replace('/', "~1")),
-        None => parent,
-    }
+    let output = ToolReturn { text: text.into(), is_error: true, ..ToolReturn::default() };
+    Invoked { output, code: Some(code), duration, snapshot_revision, loaded: Vec::new() }
 }

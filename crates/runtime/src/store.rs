@@ -56,6 +56,8 @@ pub trait UnitOfWork:
     + ApiKeys
     + Audit
     + Conversations
+    + LoadedTools
+    + McpServers
     + Profiles
     + Runs
     + Sessions

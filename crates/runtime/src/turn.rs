@@ -9,9 +9,11 @@ use futures_util::stream;
 use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _};
 use serde_json::Value;
 use toolshelf_core::{
-    Effect, ModelLimits, OverLimit, Refusal, Request, RequestError, Snapshot, Verdict, explain, resolve,
+    Effect, Loaded, ModelLimits, OverLimit, Refusal, Request, RequestError, Snapshot, Verdict, explain,
+    merge_loaded, resolve,
 };
 
+use crate::catalog::catalog_block;
 use crate::model::{Model, Piece, Prompt, Round, Said, ToolCall, ToolResult};
 use crate::registry::{CallRefused, Registry};
 
@@ -64,6 +66,8 @@ pub trait TurnLog: Send + Sync {
     fn wrote(&self, number: u32, text: &str);
     /// A part ended.
     async fn end(&self, number: u32, end: End) -> Result<(), TurnError>;
+    /// The conversation has loaded these deferred tools now, in place of those that it had loaded.
+    async fn loaded(&self, loaded: &[Loaded]) -> Result<(), TurnError>;
 }
 
 /// Says why a turn has no answer.
@@ -126,18 +130,23 @@ pub async fn run_turn(
     log: &dyn TurnLog,
 ) -> Result<String, TurnError> {
     let (before, message): (Arc<[Said]>, Arc<str>) = (before.into(), message.into());
+    let mut request = request.clone();
+    let mut catalog: Option<Arc<str>> = None;
     let mut rounds: Vec<Arc<Round>> = Vec::new();
     let room = room_for_results(model.info().limits);
     let mut called = 0;
     let mut failures = Failures::default();
     for _ in 0..ITERATIONS_MAX {
         let snapshot = registry.snapshot().load().map_err(|_| TurnError::Unready)?;
-        let resolution = resolve(&snapshot, request).map_err(TurnError::Request)?;
+        let resolution = resolve(&snapshot, &request).map_err(TurnError::Request)?;
         if let Some(over) = resolution.over_limit {
             return Err(TurnError::OverLimit(over));
         }
+        // Made once: it does not shrink when tools are loaded, so what the model was sent stays as it was.
+        let catalog = catalog.get_or_insert_with(|| catalog_block(&resolution.deferred).into());
         let prompt = Prompt {
             resolution: Arc::new(resolution),
+            catalog: Arc::clone(catalog),
             before: Arc::clone(&before),
             message: Arc::clone(&message),
             rounds: rounds.clone(),
@@ -162,7 +171,12 @@ pub async fn run_turn(
         if calls.is_empty() {
             return Ok(text);
         }
-        let results = run_calls(registry, &snapshot, request, room, number, calls, log).await?;
+        let (results, loads) = run_calls(registry, &snapshot, &request, room, number, calls, log).await?;
+        if let Some(conversation) = request.conversation().filter(|_| !loads.is_empty()) {
+            let loaded = merge_loaded(&conversation.loaded, loads);
+            log.loaded(&loaded).await?;
+            request = request.with_loaded(loaded);
+        }
         if let Some(name) = results.iter().find_map(|result| failures.count(result)) {
             return Err(TurnError::Repeats(name));
         }
@@ -247,12 +261,12 @@ async fn run_calls(
     parent: u32,
     calls: Vec<ToolCall>,
     log: &dyn TurnLog,
-) -> Result<Vec<ToolResult>, TurnError> {
+) -> Result<(Vec<ToolResult>, Vec<Loaded>), TurnError> {
     // A name that is no tool's runs nothing.
     let only_reads = |call: &ToolCall| {
         snapshot.find(&call.name).is_none_or(|index| snapshot.tool(index).effect() == Effect::Read)
     };
-    let mut results = Vec::with_capacity(calls.len());
+    let (mut results, mut loads) = (Vec::with_capacity(calls.len()), Vec::new());
     let mut calls = calls.into_iter().peekable();
     while let Some(first) = calls.next() {
         let together = only_reads(&first);
@@ -260,9 +274,13 @@ async fn run_calls(
         while together && let Some(next) = calls.next_if(only_reads) {
             group.push(run_call(registry, request, room, parent, next, log));
         }
-        results.extend(stream::iter(group).buffered(SIDE_BY_SIDE).try_collect::<Vec<_>>().await?);
+        let ended: Vec<_> = stream::iter(group).buffered(SIDE_BY_SIDE).try_collect().await?;
+        for (result, loaded) in ended {
+            results.push(result);
+            loads.extend(loaded);
+        }
     }
-    Ok(results)
+    Ok((results, loads))
 }
 
 async fn run_call(
@@ -272,13 +290,15 @@ async fn run_call(
     parent: u32,
     call: ToolCall,
     log: &dyn TurnLog,
-) -> Result<ToolResult, TurnError> {
+) -> Result<(ToolResult, Vec<Loaded>), TurnError> {
     let number = log.begin(Begin::ToolCall { parent, call: &call }).await?;
+    let mut loaded = Vec::new();
     let end = match call.read_arguments() {
         Err(wrong) => End { text: Some(wrong), code: Some("invalid_input".to_owned()), verdict: None },
         Ok(arguments) => match registry.invoke_within(request, &call.name, arguments, room).await {
             Ok(invoked) => {
                 let code = invoked.code.map(str::to_owned);
+                loaded = invoked.loaded;
                 End { text: Some(invoked.output.text), code, verdict: None }
             }
             Err(refused) => refusal(&call.name, refused),
@@ -286,7 +306,7 @@ async fn run_call(
     };
     let result = ToolResult { call, text: end.text.clone().unwrap_or_default(), code: end.code.clone() };
     log.end(number, end).await?;
-    Ok(result)
+    Ok((result, loaded))
 }
 
 /// A refused call as a result: the model reads why, and so does the person.

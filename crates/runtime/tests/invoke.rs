@@ -181,7 +181,12 @@ async fn data_above_a_megabyte_is_left_out_and_that_is_said() {
         FunctionSpec { max_result_chars: 500, ..FunctionSpec::new("sized", "test", "Returns much.") },
         |_, Sized { text, bytes }| async move {
             // The quotes around a JSON text are two bytes.
-            Ok(ToolReturn { text, data: Some("x".repeat(bytes - 2).into()), is_error: false })
+            Ok(ToolReturn {
+                text,
+                data: Some("x".repeat(bytes - 2).into()),
+                is_error: false,
+                ..ToolReturn::default()
+            })
         },
     ));
     let notice = "[The structured data was left out, because it is larger than 1 MB.]";

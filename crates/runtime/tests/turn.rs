@@ -11,7 +11,9 @@ use futures_util::stream::{self, BoxStream};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use toolshelf_core::{Caller, Code, Disable, Effect, Identity, ModelLimits, Request, Role, Scope, Toolset};
+use toolshelf_core::{
+    Caller, Code, Disable, Effect, Identity, Loaded, ModelLimits, Request, Role, Scope, Toolset,
+};
 use toolshelf_runtime::{
     Begin, End, FunctionError, FunctionSpec, Model, ModelError, ModelInfo, Piece, Prompt, Registry,
     RegistryBuilder, Round, Said, ToolCall, TurnError, TurnLog, run_turn,
@@ -109,6 +111,12 @@ impl TurnLog for Lines {
         let End { text, code, verdict } = end;
         let verdict = verdict.map(|verdict| verdict.code.as_str());
         self.lines.lock().unwrap().push(format!("end {number} {text:?} {code:?} {verdict:?}"));
+        Ok(())
+    }
+
+    async fn loaded(&self, loaded: &[Loaded]) -> Result<(), TurnError> {
+        let tools: Vec<&str> = loaded.iter().map(|loaded| loaded.tool.as_ref()).collect();
+        self.lines.lock().unwrap().push(format!("loaded {}", tools.join(" ")));
         Ok(())
     }
 }

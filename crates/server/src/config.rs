@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use toml::Value;
 use toolshelf_core::ModelLimits;
+use toolshelf_upstream::Timing;
 use url::Url;
 
 use crate::cli::ServeArgs;
@@ -25,6 +26,25 @@ pub struct Config {
     pub web_allowed_hosts: Vec<String>,
     /// The limits of the model that the console stands for.
     pub console: ModelLimits,
+    /// The file with the key that secrets are sealed with; one in the data folder if absent.
+    pub key_file: Option<PathBuf>,
+    /// Whether API keys with the scope `admin` may add upstream servers that run a program on this machine.
+    pub keys_may_add: bool,
+    /// What programs of upstream servers get of this process's environment: `PATH`, `HOME` and `LANG`.
+    pub environment: ProgramEnvironment,
+    /// How long connections to upstream servers may take, and how soon they are tried again.
+    pub upstream_timing: Timing,
+}
+
+/// What programs of upstream servers get of this process's environment.
+#[derive(Clone, Debug, Default)]
+pub struct ProgramEnvironment {
+    /// Where programs are looked up.
+    pub path: Option<String>,
+    /// The home folder.
+    pub home: Option<String>,
+    /// The language.
+    pub lang: Option<String>,
 }
 
 /// Says what is wrong with the configuration and where.
@@ -48,6 +68,20 @@ struct File {
     server: ServerSection,
     web: WebSection,
     models: ModelsSection,
+    secrets: SecretsSection,
+    upstreams: UpstreamsSection,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct SecretsSection {
+    key_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct UpstreamsSection {
+    keys_may_add: bool,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -76,12 +110,29 @@ struct ModelsSection {
 struct ModelSection {
     max_tools: Option<u32>,
     context_window: Option<u32>,
+    deferral: Option<bool>,
 }
 
 const DEFAULT_FILE: &str = "toolshelf.toml";
 const PREFIX: &str = "TOOLSHELF__";
 
 impl Config {
+    /// Listens there and keeps everything in this folder; nothing else is said.
+    pub fn new(listen: SocketAddr, data: PathBuf) -> Self {
+        Self {
+            listen,
+            data,
+            public_url: None,
+            trusted_proxies: Vec::new(),
+            web_allowed_hosts: Vec::new(),
+            console: ModelLimits::default(),
+            key_file: None,
+            keys_may_add: false,
+            environment: ProgramEnvironment::default(),
+            upstream_timing: Timing::default(),
+        }
+    }
+
     /// Reads file, environment and flags.
     pub fn load(args: &ServeArgs) -> Result<Self, ConfigError> {
         let text = match &args.config {
@@ -99,9 +150,16 @@ impl Config {
         environment: impl Iterator<Item = (String, String)>,
         args: &ServeArgs,
     ) -> Result<Self, ConfigError> {
+        let mut own = ProgramEnvironment::default();
         let mut table: toml::Table =
             text.parse().map_err(|error: toml::de::Error| ConfigError::new(file_name, error.to_string()))?;
         for (key, value) in environment {
+            match key.as_str() {
+                "PATH" => own.path = Some(value.clone()),
+                "HOME" => own.home = Some(value.clone()),
+                "LANG" => own.lang = Some(value.clone()),
+                _ => {}
+            }
             if let Some(path) = key.strip_prefix(PREFIX) {
                 overlay(&mut table, path, &value).map_err(|message| ConfigError::new(&key, message))?;
             }
@@ -136,7 +194,12 @@ impl Config {
             console: ModelLimits {
                 max_tools: file.models.console.max_tools,
                 context_window: file.models.console.context_window,
+                no_deferral: file.models.console.deferral == Some(false),
             },
+            key_file: file.secrets.key_file,
+            keys_may_add: file.upstreams.keys_may_add,
+            environment: own,
+            upstream_timing: Timing::default(),
         })
     }
 }
@@ -200,6 +263,18 @@ mod tests {
         {
             assert!(load(file, &[], &ServeArgs::default()).is_err(), "{file}");
         }
+    }
+
+    #[test]
+    fn keys_secrets_and_the_environment_of_programs() {
+        let environment = [("PATH", "/bin"), ("TOOLSHELF__UPSTREAMS__KEYS_MAY_ADD", "true")];
+        let config = load("[secrets]\nkey_file = \"/k\"", &environment, &ServeArgs::default()).unwrap();
+        assert!(config.keys_may_add);
+        assert_eq!(config.key_file.unwrap().to_str(), Some("/k"));
+        assert_eq!((config.environment.path.as_deref(), config.environment.home), (Some("/bin"), None));
+        assert!(!load("", &[], &ServeArgs::default()).unwrap().keys_may_add);
+        let off = load("[models.console]\ndeferral = false", &[], &ServeArgs::default()).unwrap();
+        assert!(off.console.no_deferral);
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod finish;
 mod functions_meta;
 mod guard;
 mod health;
+mod mcp_servers;
 mod origins;
 mod paging;
 mod problem;
@@ -91,7 +92,20 @@ fn api() -> OpenApiRouter<AppState> {
             .routes(routes!(runs::cancel_run))
             .routes(routes!(runs::list_models))
             .routes(routes!(events::listen))
-            .routes(routes!(audit::list_audit)),
+            .routes(routes!(audit::list_audit))
+            .routes(routes!(account::confirm_password))
+            .routes(routes!(tools::search_tools))
+            .routes(routes!(mcp_servers::list_mcp_servers, mcp_servers::create_mcp_server))
+            .routes(routes!(mcp_servers::try_mcp_server))
+            .routes(routes!(mcp_servers::import_mcp_servers))
+            .routes(routes!(
+                mcp_servers::get_mcp_server,
+                mcp_servers::update_mcp_server,
+                mcp_servers::delete_mcp_server
+            ))
+            .routes(routes!(mcp_servers::refresh_mcp_server))
+            .routes(routes!(mcp_servers::list_tool_changes, mcp_servers::accept_tool_changes))
+            .routes(routes!(mcp_servers::decide_tool_change)),
     )
 }
 

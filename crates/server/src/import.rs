@@ -8,7 +8,7 @@ use toolshelf_api::{FunctionsMeta, ImportedFunctions};
 use toolshelf_runtime::Environment;
 use toolshelf_service::{Service, ServiceError};
 
-use crate::serve::{Opened, open};
+use crate::serve::{How, Opened, open};
 
 /// The name of the file that a new data folder may hold.
 pub(crate) const FILE_NAME: &str = "functions_meta.json";
@@ -62,7 +62,7 @@ pub(crate) async fn import(path: &Path, data: &Path, replace: bool) -> anyhow::R
         data.display()
     );
     let Opened { service, store, .. } =
-        open(data, &[], Vec::new(), Environment::system(), |registry| registry).await?;
+        open(data, How::at_rest(), Vec::new(), Environment::system(), |registry| registry).await?;
     let imported = service.import_functions(document, replace).await.map_err(|error| refused(path, error));
     drop(service);
     Arc::clone(&store).close().await;

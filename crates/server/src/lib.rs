@@ -10,12 +10,14 @@ mod config;
 mod http;
 mod import;
 mod pages;
+mod secret_key;
 mod serve;
 mod state;
 
 pub use cli::main;
-pub use config::{Config, ConfigError};
+pub use config::{Config, ConfigError, ProgramEnvironment};
 pub use http::{ROUTES, Route, openapi, router};
 pub use serve::{Server, start, start_with, start_with_models};
 pub use state::AppState;
 pub use toolshelf_core::ModelLimits;
+pub use toolshelf_upstream::Timing;

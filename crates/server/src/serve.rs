@@ -12,9 +12,10 @@ use tokio_util::task::TaskTracker;
 use toolshelf_functions::{Builtins, WebClient, WebConfig, Workspaces};
 use toolshelf_providers::Console;
 use toolshelf_runtime::store::Store;
-use toolshelf_runtime::{Environment, Model, Registry, RegistryBuilder};
-use toolshelf_service::Service;
+use toolshelf_runtime::{Environment, Model, NoUpstreams, Registry, RegistryBuilder, Upstreams};
+use toolshelf_service::{Parts, Sealer, Service};
 use toolshelf_store::SqliteStore;
+use toolshelf_upstream::{McpEnvironment, McpUpstreams};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::fmt::MakeWriter;
@@ -49,30 +50,61 @@ pub(crate) struct Opened {
     pub(crate) workspaces: Workspaces,
 }
 
+/// How a data folder is opened.
+pub(crate) struct How<'a> {
+    pub(crate) web_allowed_hosts: &'a [String],
+    pub(crate) key_file: Option<&'a Path>,
+    pub(crate) keys_may_add: bool,
+    pub(crate) upstreams: Arc<dyn Upstreams>,
+}
+
+impl How<'_> {
+    /// Without a server: nothing is connected and nobody asks.
+    pub(crate) fn at_rest() -> Self {
+        Self { web_allowed_hosts: &[], key_file: None, keys_may_add: false, upstreams: Arc::new(NoUpstreams) }
+    }
+}
+
 /// Opens a data folder: database, workspaces, functions.
 pub(crate) async fn open(
     data: &Path,
-    web_allowed_hosts: &[String],
+    how: How<'_>,
     models: Vec<Arc<dyn Model>>,
     environment: Environment,
     more: impl FnOnce(RegistryBuilder) -> RegistryBuilder,
 ) -> anyhow::Result<Opened> {
+    let sealer = Sealer::new(&crate::secret_key::load(how.key_file, data, &environment)?);
     let store = Arc::new(SqliteStore::open(&data.join("toolshelf.db")).await?);
     let workspaces = Workspaces::open(&data.join("workspaces"))?;
     let builtins = Builtins {
         workspaces: workspaces.clone(),
-        web: WebClient::new(WebConfig { allowed_hosts: web_allowed_hosts.to_vec(), ..WebConfig::default() })?,
+        web: WebClient::new(WebConfig {
+            allowed_hosts: how.web_allowed_hosts.to_vec(),
+            ..WebConfig::default()
+        })?,
         store: Arc::clone(&store) as Arc<dyn Store>,
         clock: Arc::clone(&environment.clock),
     };
-    let registry =
-        more(toolshelf_functions::register(Registry::builder(), builtins)).build().map_err(|errors| {
-            let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
-            anyhow!("the functions cannot be registered: {}", errors.join("; "))
-        })?;
-    let service =
-        Service::new(Arc::clone(&store) as Arc<dyn Store>, Arc::new(registry), models, environment).await?;
+    let builder = Registry::builder().upstreams(how.upstreams).variables(is_set);
+    let registry = more(toolshelf_functions::register(builder, builtins)).build().map_err(|errors| {
+        let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        anyhow!("the functions cannot be registered: {}", errors.join("; "))
+    })?;
+    let service = Service::new(Parts {
+        store: Arc::clone(&store) as Arc<dyn Store>,
+        registry: Arc::new(registry),
+        models,
+        environment,
+        sealer,
+        keys_may_add: how.keys_may_add,
+    })
+    .await?;
     Ok(Opened { service, store, workspaces })
+}
+
+/// Whether a variable of this process's environment is set, to something that is not empty.
+fn is_set(name: &str) -> bool {
+    std::env::var_os(name).is_some_and(|value| !value.is_empty())
 }
 
 /// Opens the data folder and starts to listen. Nothing is answered before [`Server::run`].
@@ -99,8 +131,13 @@ pub async fn start_with_models(
     let data = open_data_folder(&config.data)?;
     let mut models: Vec<Arc<dyn Model>> = vec![Arc::new(Console::new(config.console))];
     models.extend(further);
-    let Opened { service, store, workspaces } =
-        open(&data, &config.web_allowed_hosts, models, environment.clone(), more).await?;
+    let how = How {
+        web_allowed_hosts: &config.web_allowed_hosts,
+        key_file: config.key_file.as_deref(),
+        keys_may_add: config.keys_may_add,
+        upstreams: Arc::new(upstreams(&config)?),
+    };
+    let Opened { service, store, workspaces } = open(&data, how, models, environment.clone(), more).await?;
     crate::import::at_first_start(&service, &data).await?;
     let listener = TcpListener::bind(config.listen)
         .await
@@ -118,6 +155,19 @@ pub async fn start_with_models(
     };
     let origin = state.origins.shown();
     Ok(Server { address, setup_token, origin, listener, state, store })
+}
+
+/// The adapter to upstream MCP servers.
+fn upstreams(config: &Config) -> anyhow::Result<McpUpstreams> {
+    let own = config.environment.clone();
+    let environment = McpEnvironment {
+        path: own.path,
+        home: own.home,
+        lang: own.lang,
+        client_name: "toolshelf".to_owned(),
+        client_version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    Ok(McpUpstreams::with_timing(environment, config.upstream_timing)?)
 }
 
 impl Server {
@@ -138,12 +188,15 @@ impl Server {
         let tasks = TaskTracker::new();
         let service = self.state.service.clone();
         tasks.spawn(keep_house(service.clone(), stopping.clone()));
+        // Connecting delays nothing: each server has a task of its own.
+        service.start_upstreams().await?;
         let limits = Limits::of_this_process();
         crate::accept::serve(self.listener, crate::http::router(self.state), limits, stopping.clone()).await;
         stopping.cancel();
         tasks.close();
         tasks.wait().await;
         service.stop_runs().await;
+        service.registry().upstreams().stop_all().await;
         self.store.close().await;
         Ok(())
     }
@@ -199,15 +252,9 @@ pub(crate) async fn reset_password(username: &str, data: &Path) -> anyhow::Resul
         "there is no database at {}; name the data folder with --data",
         file.display()
     );
-    let store = Arc::new(SqliteStore::open(&file).await?);
-    let registry = Registry::builder().build().map_err(|_| anyhow!("an empty registry cannot be built"))?;
-    let service = Service::new(
-        Arc::clone(&store) as Arc<dyn Store>,
-        Arc::new(registry),
-        Vec::new(),
-        Environment::system(),
-    )
-    .await?;
+    let no_functions = |_: RegistryBuilder| Registry::builder();
+    let Opened { service, store, .. } =
+        open(data, How::at_rest(), Vec::new(), Environment::system(), no_functions).await?;
     let password = service.reset_password(username).await?;
     store.close().await;
     Ok(password)
@@ -241,8 +288,8 @@ fn open_data_folder(path: &Path) -> anyhow::Result<std::path::PathBuf> {
 /// Logs go to stderr, so that stdout holds the two lines that scripts read.
 fn start_log() {
     use tracing_subscriber::util::SubscriberInitExt as _;
-    let filter =
-        EnvFilter::try_from_env("TOOLSHELF_LOG").unwrap_or_else(|_| EnvFilter::new("info,sqlx=warn"));
+    let filter = EnvFilter::try_from_env("TOOLSHELF_LOG")
+        .unwrap_or_else(|_| EnvFilter::new("info,sqlx=warn,rmcp=off"));
     // A second start in one process keeps the first log.
     let _ = log(filter, std::io::stderr).try_init();
 }
@@ -263,6 +310,10 @@ where
 /// Whether a message may be logged if somebody asks for it. The details of HTTP clients name the hosts that `web_fetch`
 /// reaches, and those are arguments of calls, which are never logged.
 fn is_discreet(target: &str, level: tracing::Level) -> bool {
+    // The client of MCP tells what servers say and are sent, from its informative messages on.
+    if target.starts_with("rmcp") && level > tracing::Level::WARN {
+        return false;
+    }
     let of_a_client = ["hyper", "reqwest", "rustls"].iter().any(|name| target.starts_with(name));
     !of_a_client || level <= tracing::Level::INFO
 }
@@ -315,6 +366,7 @@ mod tests {
                 let _inside = span.enter();
                 tracing::debug!(target: "reqwest::connect", "secret.example");
                 tracing::warn!(target: "hyper", "a warning");
+                tracing::info!(target: "rmcp::service", "secret.example");
                 tracing::trace!(target: "toolshelf_server", "ours");
             });
             let text = String::from_utf8(written.0.lock().unwrap().clone()).unwrap();
@@ -335,12 +387,8 @@ mod tests {
             ("0.0.0.0:1", Some("https://tools.example"), &[]),
         ] {
             let config = Config {
-                listen: listen.parse().unwrap(),
-                data: "data".into(),
                 public_url: public_url.map(|url: &str| url.parse().unwrap()),
-                trusted_proxies: vec![],
-                web_allowed_hosts: vec![],
-                console: toolshelf_core::ModelLimits::default(),
+                ..Config::new(listen.parse().unwrap(), "data".into())
             };
             let warnings = warnings(&config);
             assert_eq!(warnings.len(), told.len(), "{listen} {public_url:?}: {warnings:?}");

@@ -53,6 +53,10 @@ pub enum Denied {
     UsedByOthers,
     /// A key may not change what it is cut to.
     OwnPin,
+    /// The password was entered too long ago for this.
+    ConfirmPassword,
+    /// The configuration does not let keys say which programs run on this machine.
+    KeysMayNotAdd,
 }
 
 impl Denied {
@@ -66,6 +70,8 @@ impl Denied {
             Self::OwnersOnly => "owners_only",
             Self::UsedByOthers => "used_by_others",
             Self::OwnPin => "own_pin",
+            Self::ConfirmPassword => "confirm_password",
+            Self::KeysMayNotAdd => "keys_may_not_add",
         }
     }
 
@@ -86,6 +92,13 @@ impl Denied {
             }
             Self::UsedByOthers => {
                 "Other people's conversations or API keys use this profile, so only an admin may add tools to it. Clone it to have one of your own.".to_owned()
+            }
+            Self::ConfirmPassword => {
+                "A program would run on the server's machine. Enter your password again first.".to_owned()
+            }
+            Self::KeysMayNotAdd => {
+                "A program would run on the server's machine, and keys may not say which. Use the browser, or set keys_may_add = true under [upstreams] in the configuration."
+                    .to_owned()
             }
             Self::SessionOnly => "API keys may not do this. Sign in with a browser.".to_owned(),
         }

@@ -42,6 +42,11 @@ impl Fields {
         }
     }
 
+    /// What is wrong so far.
+    pub(crate) fn take(self) -> Vec<FieldError> {
+        self.errors
+    }
+
     pub(crate) fn finish(self) -> Result<(), ServiceError> {
         if self.errors.is_empty() { Ok(()) } else { Err(ServiceError::Invalid(self.errors)) }
     }

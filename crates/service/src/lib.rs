@@ -25,6 +25,8 @@ mod requests;
 mod run_shapes;
 mod run_task;
 mod runs;
+mod sealing;
+mod searches;
 mod secrets;
 mod sessions;
 mod setup;
@@ -33,6 +35,7 @@ mod starts;
 mod times;
 mod tools;
 mod turns;
+mod upstreams;
 mod users;
 mod writer;
 
@@ -40,7 +43,6 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use toolshelf_core::{Availability, ToolIndex};
 use toolshelf_runtime::store::Store;
 use toolshelf_runtime::{Environment, Model, Registry};
 
@@ -51,6 +53,7 @@ pub use events::{EventId, Events, Numbered, Subscription};
 pub use functions_meta::CheckedFunctions;
 pub use live_run::{NumberedRun, RunSubscription};
 pub use requests::Asked;
+pub use sealing::Sealer;
 pub use sessions::SignedIn;
 pub use standing::StandingWatch;
 pub use times::rfc3339;
@@ -82,18 +85,39 @@ struct Inner {
     limits: limits::Limits,
     /// Counts the changes to accounts, sessions and keys.
     accounts_changed: tokio::sync::watch::Sender<u64>,
+    /// What upstream servers are doing.
+    servers: upstreams::LiveServers,
+    /// Held while an admin changes servers, so that what is connected follows what is stored.
+    servers_order: tokio::sync::Mutex<()>,
+    /// Seals what must be kept secret and read again.
+    sealer: Sealer,
+    /// Whether API keys may say which programs run on this machine.
+    keys_may_add: bool,
     /// What is imported when the first account is made.
     waiting_import: std::sync::Mutex<Option<CheckedFunctions>>,
 }
 
+/// What a service is made of.
+pub struct Parts {
+    /// Keeps rows.
+    pub store: Arc<dyn Store>,
+    /// Holds functions and runs tools.
+    pub registry: Arc<Registry>,
+    /// Answer messages.
+    pub models: Vec<Arc<dyn Model>>,
+    /// Time and randomness.
+    pub environment: Environment,
+    /// Seals what must be kept secret and read again.
+    pub sealer: Sealer,
+    /// Whether API keys with the scope `admin` may add upstream servers that run a program.
+    pub keys_may_add: bool,
+}
+
 impl Service {
-    /// A service over a store and a registry, with what the store remembers about the registry's tools in force.
-    pub async fn new(
-        store: Arc<dyn Store>,
-        registry: Arc<Registry>,
-        models: Vec<Arc<dyn Model>>,
-        environment: Environment,
-    ) -> Result<Self, ServiceError> {
+    /// A service with what the store remembers about tools in force. No upstream server is connected before
+    /// [`Service::start_upstreams`].
+    pub async fn new(parts: Parts) -> Result<Self, ServiceError> {
+        let Parts { store, registry, models, environment, sealer, keys_may_add } = parts;
         let mut unit = store.read().await?;
         let mut snapshot = toolshelf_core::Snapshot::clone(&*registry.snapshot().load()?);
         for state in unit.list_tool_states().await? {
@@ -101,6 +125,7 @@ impl Service {
         }
         let revision = unit.snapshot_revision().await?;
         drop(unit);
+        snapshot = upstreams::load(&*store, snapshot).await?;
         snapshot = profiles::load(&*store, snapshot, environment.now()).await?;
         runs::cut_off_all(&*store, &environment).await?;
         registry.snapshot().swap(snapshot.at_revision(revision));
@@ -114,6 +139,10 @@ impl Service {
             runs: runs::LiveRuns::default(),
             tasks: TaskTracker::new(),
             stop_runs: CancellationToken::new(),
+            servers: upstreams::LiveServers::default(),
+            servers_order: tokio::sync::Mutex::new(()),
+            sealer,
+            keys_may_add,
             store,
             environment,
             registry,
@@ -146,19 +175,12 @@ impl Service {
     pub async fn refresh_checks(&self) -> Result<(), ServiceError> {
         let before = self.registry().snapshot().load()?;
         let checked = self.registry().with_checks(&before);
-        let answer = |index: ToolIndex| {
-            let available = checked.card(index, false).available;
-            match available.reason {
-                Some(reason) if !available.ok => Availability::Failed(reason.into()),
-                _ => Availability::Ready,
-            }
-        };
         let changed: Vec<writer::Delta> = before
             .indexes()
-            .filter(|index| before.card(*index, false).available != checked.card(*index, false).available)
+            .filter(|index| before.availability(*index) != checked.availability(*index))
             .map(|index| writer::Delta::Availability {
                 name: before.tool(index).name().to_string(),
-                now: answer(index),
+                now: checked.availability(index).clone(),
             })
             .collect();
         if changed.is_empty() {

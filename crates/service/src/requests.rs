@@ -3,10 +3,10 @@
 use serde_json::Value;
 use toolshelf_api::{FieldError, Resolve};
 use toolshelf_core::{
-    Approvals, Conversation, InvalidOverride, ModelLimits, Pattern, Request, RequestError, Scope, Snapshot,
-    Toolset, TurnOverride,
+    Approvals, Conversation, InvalidOverride, Loaded, ModelLimits, Pattern, Request, RequestError, Scope,
+    Snapshot, Toolset, TurnOverride,
 };
-use toolshelf_runtime::store::{ConversationRow, StoreError};
+use toolshelf_runtime::store::{ConversationRow, LoadedToolRow, StoreError};
 
 use crate::Service;
 use crate::authenticator::Actor;
@@ -123,7 +123,7 @@ pub(crate) fn turn_override(snapshot: &Snapshot, value: &Value) -> Result<TurnOv
 }
 
 /// What was chosen in a conversation. A reference that cannot be read is damage, and never becomes no choice.
-fn chosen_in(row: &ConversationRow) -> Result<Conversation, ServiceError> {
+fn chosen_in(row: &ConversationRow, loaded: Vec<LoadedToolRow>) -> Result<Conversation, ServiceError> {
     let read = |reference: &String| {
         references::read(reference).ok_or_else(|| {
             StoreError::Corrupt(format!("conversations where id = {}: {reference:?} is no toolset", row.id))
@@ -136,6 +136,10 @@ fn chosen_in(row: &ConversationRow) -> Result<Conversation, ServiceError> {
         pin: row.pin.as_ref().map(read).transpose()?,
         tools_enabled: row.tools_enabled,
         web_search: row.web_search,
+        loaded: loaded
+            .into_iter()
+            .map(|row| Loaded { tool: row.tool.into(), definition: row.definition.into() })
+            .collect(),
     })
 }
 
@@ -188,7 +192,10 @@ impl Service {
             },
         };
         let conversation = match &row {
-            Some(row) => Some(chosen_in(row)?),
+            Some(row) => {
+                let loaded = self.store().read().await?.list_loaded_tools(&row.id).await?;
+                Some(chosen_in(row, loaded)?)
+            }
             None if asked.new_conversation => Some(self.as_new(actor).await?),
             None => None,
         };

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use toolshelf_api::{RunEvent, RunNode, RunState};
-use toolshelf_core::Request;
+use toolshelf_core::{Loaded, Request};
 use toolshelf_runtime::store::UnitOfWork;
 use toolshelf_runtime::{Begin, End, Model, Said, TurnError, TurnLog, run_turn};
 
@@ -228,5 +228,10 @@ impl TurnLog for Log<'_> {
         // What has happened is kept, whoever still stands.
         let unit = self.service.store().begin().await.map_err(|error| not_kept(error.into()))?;
         self.put(unit, node).await.map_err(not_kept)
+    }
+
+    async fn loaded(&self, loaded: &[Loaded]) -> Result<(), TurnError> {
+        let keep = self.service.keep_loaded(&self.live.conversation_id, loaded);
+        keep.await.map_err(not_kept)
     }
 }

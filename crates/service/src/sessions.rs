@@ -7,6 +7,7 @@ use toolshelf_api::Login;
 use toolshelf_runtime::store::{SessionRow, UnitOfWork, UserRow};
 
 use crate::Service;
+use crate::access::Denied;
 use crate::authenticator::Actor;
 use crate::error::ServiceError;
 use crate::secrets::{csrf_token, hash_token, new_token};
@@ -55,6 +56,32 @@ impl Service {
         unit.commit().await?;
         self.accounts_changed();
         Ok(signed_in)
+    }
+
+    /// Confirms the password of whoever is signed in, so that for a while the session may do what asks for it. Tries count like
+    /// those of signing in.
+    pub async fn confirm_password(
+        &self,
+        actor: &Actor,
+        password: String,
+        address: IpAddr,
+    ) -> Result<(), ServiceError> {
+        let Some(session) = actor.session() else { return Err(ServiceError::Denied(Denied::SessionOnly)) };
+        self.inner.limits.count(actor.username(), address)?;
+        let user = self.store().read().await?.find_user(actor.user_id()).await?;
+        let hash = user.as_ref().map(|user| user.password_hash.clone());
+        if !self.inner.passwords.verify(password, hash.clone()).await? {
+            return Err(ServiceError::invalid("/password", "The password is wrong."));
+        }
+        let mut unit = self.begin_for(actor).await?;
+        // The password may have changed while the hash was computed.
+        let now = unit.find_user(actor.user_id()).await?.map(|user| user.password_hash);
+        if now != hash {
+            return Err(ServiceError::invalid("/password", "The password is wrong."));
+        }
+        unit.confirm_session(&session.token_hash, self.now()).await?;
+        unit.commit().await?;
+        Ok(())
     }
 
     /// Ends the actor's session.

@@ -7,10 +7,10 @@ use toolshelf_api::{
     Boot, Call, CallResult, HeavySource, OfferedTool, OverLimit, Page, Resolve, ResolveTokens, Resolved, Tool,
 };
 use toolshelf_core::{
-    Disable, Layer, LimitKind, Resolution, Snapshot, TOKEN_METHOD, Toolset, closest, resolve,
-    validate_tool_name,
+    Disable, Layer, LimitKind, Loaded, Resolution, Snapshot, TOKEN_METHOD, Toolset, closest, merge_loaded,
+    resolve, validate_tool_name,
 };
-use toolshelf_runtime::store::ToolStateRow;
+use toolshelf_runtime::store::{LoadedToolRow, ToolStateRow};
 
 use crate::Service;
 use crate::account_rules::Fields;
@@ -108,7 +108,7 @@ impl Service {
     /// One tool of the catalog, with its parameters.
     pub fn get_tool(&self, name: &str) -> Result<Tool, ServiceError> {
         let snapshot = self.registry().snapshot().load()?;
-        let index = snapshot.find(name).filter(|index| snapshot.in_catalog(*index));
+        let index = snapshot.find(name).filter(|index| snapshot.is_shown(*index));
         index.map(|index| snapshot.card(index, true)).ok_or_else(|| unknown_tool(&snapshot, name))
     }
 
@@ -145,6 +145,10 @@ impl Service {
             error = self.ended(actor) => return Err(error),
             invoked = self.registry().invoke(&request, name, call.arguments) => invoked.map_err(ServiceError::Call)?,
         };
+        if let Some(conversation) = request.conversation().filter(|_| !invoked.loaded.is_empty()) {
+            let loaded = merge_loaded(&conversation.loaded, invoked.loaded);
+            self.keep_loaded(&conversation.id, &loaded).await?;
+        }
         Ok(CallResult {
             is_error: invoked.output.is_error,
             code: invoked.code.map(str::to_owned),
@@ -153,6 +157,27 @@ impl Service {
             duration_ms: u64::try_from(invoked.duration.as_millis()).unwrap_or(u64::MAX),
             snapshot_revision: invoked.snapshot_revision,
         })
+    }
+
+    /// Keeps what a conversation has loaded. A conversation that was deleted meanwhile keeps nothing.
+    pub(crate) async fn keep_loaded(
+        &self,
+        conversation: &str,
+        loaded: &[Loaded],
+    ) -> Result<(), ServiceError> {
+        let rows: Vec<LoadedToolRow> = loaded
+            .iter()
+            .map(|loaded| LoadedToolRow {
+                tool: loaded.tool.to_string(),
+                definition: loaded.definition.to_string(),
+            })
+            .collect();
+        let mut unit = self.store().begin().await?;
+        if unit.find_conversation(conversation).await?.is_some() {
+            unit.put_loaded_tools(conversation, &rows).await?;
+            unit.commit().await?;
+        }
+        Ok(())
     }
 
     /// Disables a tool for everyone (L5). It works for tools that are missing now too. When it returns, no call
@@ -196,7 +221,7 @@ impl Service {
                 let before = unit.find_tool_state(&name).await?;
                 // A name that was never seen may be a missing tool's, if it could be a tool's at all. An author's
                 // helper is in no catalog, and so not disabled by its name either.
-                let hidden = snapshot.find(&name).is_some_and(|index| !snapshot.in_catalog(index));
+                let hidden = snapshot.find(&name).is_some_and(|index| !snapshot.is_shown(index));
                 if hidden || validate_tool_name(&name).is_err() {
                     return Err(unknown_tool(snapshot, &name));
                 }

@@ -1,10 +1,11 @@
 //! The snapshot writer: the one way in which what decides visibility changes.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use toolshelf_api::Event;
-use toolshelf_core::{Availability, Profile, Snapshot};
+use toolshelf_core::{Availability, Profile, ServerTools, Snapshot};
 use toolshelf_runtime::SnapshotCell;
 use toolshelf_runtime::store::{ToolStateRow, UnitOfWork};
 
@@ -27,6 +28,17 @@ pub(crate) enum Delta {
     Profile(Arc<Profile>),
     /// A profile was deleted.
     ProfileGone(String),
+    /// What upstream servers have now, in place of all that they had.
+    Servers(Vec<(Arc<str>, ServerTools)>),
+    /// An upstream server can be reached, or cannot and why.
+    ServerDown {
+        /// Its name.
+        server: String,
+        /// Why it cannot.
+        down: Option<String>,
+    },
+    /// When each tool was first seen.
+    Sightings(HashMap<Arc<str>, u64>),
     /// The names that are kept, each with the profile that it leads to.
     RetiredNames(Vec<(String, Option<Arc<str>>)>),
 }
@@ -34,6 +46,12 @@ pub(crate) enum Delta {
 impl Delta {
     fn apply(&self, snapshot: &Snapshot) -> Snapshot {
         match self {
+            Self::Servers(now) => snapshot.with_servers(now.iter().cloned()),
+            Self::ServerDown { server, down } => {
+                let down = down.as_deref().map(Arc::from);
+                snapshot.with_servers_down(vec![(server.as_str().into(), down)])
+            }
+            Self::Sightings(sightings) => snapshot.with_sightings(sightings.clone()),
             Self::ToolState(state) => {
                 snapshot.with_disable(&state.tool, state.revision, state.disable.clone())
             }
@@ -58,7 +76,8 @@ impl Delta {
                 Some(Event::ProfileChanged { revision, id, name })
             }
             Self::ProfileGone(id) => Some(Event::ProfileChanged { revision, id: id.clone(), name: None }),
-            Self::RetiredNames(_) => None,
+            Self::Servers(_) | Self::ServerDown { .. } => Some(Event::CatalogChanged { revision }),
+            Self::RetiredNames(_) | Self::Sightings(_) => None,
         }
     }
 }

@@ -13,6 +13,7 @@ mod audit;
 mod columns;
 mod conversations;
 mod files;
+mod mcp_servers;
 mod open;
 mod profiles;
 mod runs;

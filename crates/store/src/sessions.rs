@@ -56,6 +56,12 @@ impl Sessions for SqliteUnit {
         row.as_ref().map(|row| Ok((read_session(row)?, read_user(row)?))).transpose()
     }
 
+    async fn confirm_session(&mut self, token_hash: &[u8; 32], at: DateTime<Utc>) -> Result<(), StoreError> {
+        let statement = sqlx::query("UPDATE sessions SET created_at = $2 WHERE token_hash = $1");
+        self.execute(statement.bind(&token_hash[..]).bind(micros(at))).await?;
+        Ok(())
+    }
+
     async fn delete_session(&mut self, token_hash: &[u8; 32]) -> Result<(), StoreError> {
         self.execute(sqlx::query("DELETE FROM sessions WHERE token_hash = $1").bind(&token_hash[..])).await?;
         Ok(())

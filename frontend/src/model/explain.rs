@@ -43,6 +43,7 @@ pub fn who(by: &By) -> String {
         ByKind::Turn => "the message".to_owned(),
         ByKind::Key => format!("the API key {name}"),
         ByKind::Channel => format!("the channel {name}"),
+        ByKind::Server => format!("the server {name}"),
         ByKind::System => "the state of this installation".to_owned(),
         ByKind::Admin => format!("{name}, an admin"),
         ByKind::Caller => "whoever asks".to_owned(),

@@ -33,7 +33,7 @@ fn on(channel: &str) -> Scope {
 fn each_layer_removes_with_its_own_code_and_fix() {
     let plain = snapshot();
     let disabled = plain.with_disable("read", 1, Some(disable()));
-    let failing = plain.with_availability("read", Availability::Failed("no folder".into()));
+    let failing = plain.with_availability("read", Availability::failed("no folder"));
     let unregistered = Snapshot::new(
         vec![],
         vec![NotRegistered { name: "gui".into(), reason: "there is no desktop".into() }],
@@ -183,7 +183,7 @@ fn a_tool_that_every_layer_lets_through_is_offered() {
     assert_eq!(offered, ["grep", "read", "todo_list", "bash"], "by group and name, the helper left out");
     let tokens: u32 = resolution.offered.iter().map(|tool| tool.tokens()).sum();
     assert_eq!((resolution.tokens.offered, resolution.tokens.deferred), (tokens, 0));
-    assert_eq!(authorize_call(&snapshot, &request, "read").unwrap().name().as_ref(), "read");
+    assert_eq!(authorize_call(&snapshot, &request, "read").unwrap().tool.name().as_ref(), "read");
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn a_pin_cuts_every_selection() {
 
 #[test]
 fn a_preview_may_show_what_cannot_run_and_a_call_never_runs_it() {
-    let snapshot = snapshot().with_availability("read", Availability::Failed("no folder".into()));
+    let snapshot = snapshot().with_availability("read", Availability::failed("no folder"));
     let request = request(Scope { only_available: false, ..Scope::default() });
     assert_eq!(verdict(&snapshot, &request, "read").outcome, Outcome::Offered);
     let refused = authorize_call(&snapshot, &request, "read");

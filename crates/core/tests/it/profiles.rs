@@ -105,7 +105,10 @@ fn sightings_that_come_later_are_in_force_for_profiles_that_are_there() {
 
 #[test]
 fn a_policy_lets_no_helper_in() {
-    let helper = tool(ToolDefinition { expose: false, ..definition("files", "helper") });
+    let helper = tool(ToolDefinition {
+        exposure: toolshelf_core::Exposure::Internal,
+        ..definition("files", "helper")
+    });
     let snapshot = Snapshot::new(vec![helper], vec![]).unwrap();
     for policy in [NewTools::Include, NewTools::Hold] {
         let profile = Profile { new_tools: policy, ..profile("p", "mine", &["helper"]) };

@@ -4,10 +4,13 @@ use std::collections::BTreeSet;
 
 use crate::support::{definition, profile, tool};
 use crate::world::{
-    CHANNELS, DrawnRequest, DrawnTalk, DrawnToolset, PROFILES, SERVICES, World, callable, name, world,
+    CHANNELS, DrawnRequest, DrawnTalk, DrawnToolset, PROFILES, SERVICES, World, callable, loaded, name, world,
 };
 use proptest::prelude::*;
-use toolshelf_core::{ByKind, FixAction, FixWho, Outcome, Snapshot, Verdict, authorize_call, resolve};
+use toolshelf_core::{
+    ByKind, FixAction, FixWho, LOADER, Outcome, Request, Search, Snapshot, Verdict, authorize_call, resolve,
+    search,
+};
 
 /// Does what a fix says.
 fn follow(verdict: &Verdict, world: &mut World, asked: &mut DrawnRequest) -> bool {
@@ -48,8 +51,14 @@ fn follow(verdict: &Verdict, world: &mut World, asked: &mut DrawnRequest) -> boo
                     pin: DrawnToolset::Absent,
                     tools_enabled: true,
                     web_search: None,
+                    loaded: Vec::new(),
                 });
             }
+            FixAction::AcceptChange => world.tools[position].held = false,
+            FixAction::SetEnvironment
+            | FixAction::ReconnectServer
+            | FixAction::ChangeServer
+            | FixAction::LoadTool => unreachable!("the drawn worlds have no servers and nothing to set"),
             FixAction::MendCheck => world.tools[position].failing = false,
             FixAction::Enable => world.tools[position].disabled = false,
             FixAction::ChangeDeny => asked.deny.clear(),
@@ -104,6 +113,11 @@ fn selected(world: &World, asked: &DrawnRequest, position: usize) -> bool {
     pinned && chosen && !removed
 }
 
+/// Every tool by its exact name.
+fn everything(tools: usize) -> Search {
+    Search { select: (0..tools).map(name).collect(), ..Search::default() }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 4_000, ..ProptestConfig::default() })]
 
@@ -111,12 +125,20 @@ proptest! {
     fn every_tool_has_one_verdict_and_list_equals_call((world, asked) in world()) {
         let (snapshot, request) = (world.snapshot(), world.request(&asked));
         let resolution = resolve(&snapshot, &request).unwrap();
-        prop_assert_eq!(resolution.verdicts.len(), world.tools.len());
+        prop_assert_eq!(resolution.verdicts.len(), world.tools.len() + 1);
         let offered: BTreeSet<&str> = resolution.offered.iter().map(|tool| tool.name().as_ref()).collect();
-        for verdict in &resolution.verdicts {
+        let deferred: BTreeSet<&str> = resolution.deferred.iter().map(|entry| entry.name.as_ref()).collect();
+        prop_assert!(offered.is_disjoint(&deferred));
+        prop_assert_eq!(offered.contains(LOADER), !deferred.is_empty(), "the loader comes when it is needed");
+        let found = search(&snapshot, &request, &everything(world.tools.len())).unwrap();
+        let found: BTreeSet<&str> =
+            found.tools.iter().map(|found| snapshot.tool(found.index).name().as_ref()).collect();
+        for verdict in resolution.verdicts.iter().filter(|verdict| verdict.tool.as_ref() != LOADER) {
+            prop_assert_eq!(found.contains(verdict.tool.as_ref()), verdict.outcome.is_callable());
+            prop_assert_eq!(deferred.contains(verdict.tool.as_ref()), verdict.outcome == Outcome::Deferred);
             prop_assert_eq!(offered.contains(verdict.tool.as_ref()), verdict.outcome == Outcome::Offered);
             prop_assert_eq!(verdict.layer.is_none(), verdict.outcome == Outcome::Offered);
-            prop_assert_eq!(verdict.fix.is_some(), verdict.outcome == Outcome::Removed);
+            prop_assert_eq!(verdict.fix.is_some(), verdict.outcome != Outcome::Offered);
             let called = authorize_call(&snapshot, &request, &verdict.tool);
             if asked.only_available {
                 prop_assert_eq!(called.is_ok(), verdict.outcome.is_callable());
@@ -132,6 +154,7 @@ proptest! {
         for (position, tool) in world.tools.iter().enumerate() {
             let expected = tool.expose
                 && !tool.disabled
+                && !tool.held
                 && tool.unsafe_in.is_disjoint(&asked.source)
                 && (asked.conversation.is_some() || !tool.needs_conversation)
                 && (!tool.failing || !asked.only_available)
@@ -201,12 +224,35 @@ proptest! {
     #[test]
     fn following_the_fixes_makes_a_tool_callable((world, asked) in world()) {
         let resolution = resolve(&world.snapshot(), &world.request(&asked)).unwrap();
-        for verdict in resolution.verdicts.iter().filter(|verdict| verdict.outcome == Outcome::Removed) {
+        let removed = |verdict: &&Verdict| verdict.outcome == Outcome::Removed && verdict.tool.as_ref() != LOADER;
+        for verdict in resolution.verdicts.iter().filter(removed) {
             let (mut world, mut asked) = (world.clone(), asked.clone());
             if follow(verdict, &mut world, &mut asked) {
                 let now = world.callable(&asked);
                 prop_assert!(now.contains(verdict.tool.as_ref()), "{:?}", verdict);
             }
+        }
+    }
+
+    /// What a model was sent stays as it was, byte for byte, when it loads more.
+    #[test]
+    fn loading_keeps_what_was_sent_before_as_a_prefix((world, mut asked) in world(), more in 0..14_usize) {
+        // What a message adds comes after what was loaded before it, so it moves.
+        asked.turn.add.clear();
+        let snapshot = world.snapshot();
+        let request = world.request_at(&snapshot, &asked);
+        let names = |request: &Request| -> Vec<String> {
+            resolve(&snapshot, request).unwrap().offered.iter().map(|tool| tool.name().to_string()).collect()
+        };
+        let Some(conversation) = request.conversation() else { return Ok(()) };
+        let mut after = conversation.loaded.clone();
+        let loaded = loaded(&snapshot, &name(more % world.tools.len()));
+        if !after.contains(&loaded) { after.push(loaded); }
+        let before = names(&request);
+        // The loader goes when nothing is left to load.
+        let after = names(&request.clone().with_loaded(after));
+        if after.first().map(String::as_str) == Some(LOADER) || before.first().map(String::as_str) != Some(LOADER) {
+            prop_assert_eq!(&after[..before.len()], &before[..]);
         }
     }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::json;
 use toolshelf_core::{
-    Caller, Disable, Effect, Identity, KeyIdentity, Kind, NewTools, Profile, Request, Role, Scope, Snapshot,
-    Source, Tool, ToolDefinition, Toolset,
+    Caller, Disable, Effect, Exposure, Identity, KeyIdentity, Kind, LOADER, NewTools, Profile, Request, Role,
+    Scope, Snapshot, Source, Tool, ToolDefinition, Toolset,
 };
 
 /// A plain exposed tool that reads.
@@ -20,16 +20,23 @@ pub(crate) fn definition(service: &str, name: &str) -> ToolDefinition {
         method: name.to_owned(),
         toolsets: Vec::new(),
         unsafe_in: Vec::new(),
-        expose: true,
+        exposure: Exposure::Exposed,
         defer: false,
         needs_conversation: false,
         kind: Kind::Read,
         effect: Effect::Read,
+        held: None,
+        upstream: None,
     }
 }
 
 pub(crate) fn tool(definition: ToolDefinition) -> Arc<Tool> {
     Arc::new(Tool::new(definition).expect("the test's definition is valid"))
+}
+
+/// The loader.
+pub(crate) fn loader() -> Arc<Tool> {
+    tool(definition("meta", LOADER))
 }
 
 /// A profile of which only the tools matter; its name is its id.
@@ -59,7 +66,7 @@ pub(crate) fn snapshot() -> Snapshot {
     let tools = vec![
         tool(definition("files", "read")),
         tool(definition("files", "grep")),
-        tool(ToolDefinition { expose: false, ..definition("files", "helper") }),
+        tool(ToolDefinition { exposure: Exposure::Internal, ..definition("files", "helper") }),
         tool(ToolDefinition { unsafe_in: vec!["telegram".to_owned()], ..definition("shell", "bash") }),
         tool(ToolDefinition { needs_conversation: true, ..definition("planning", "todo_list") }),
     ];

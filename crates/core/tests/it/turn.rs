@@ -73,11 +73,11 @@ fn what_each_shape_means() {
         (json!({"web_search": false}), talk(), &["read"]),
         (json!({"web_search": false}), with_web(true), &["read"]),
         (json!({"web_search": true, "profile": "none"}), talk(), &["web_fetch", "web_search"]),
-        // Exact names.
-        (json!({"add": ["grep"]}), talk(), &["grep", "read", "web_fetch"]),
+        // Exact names. What is added stands at the end, so that what was sent before stays as it was.
+        (json!({"add": ["grep"]}), talk(), &["read", "web_fetch", "grep"]),
         (json!({"remove": ["read"]}), talk(), &["web_fetch"]),
         (json!({"remove": ["grep"]}), talk(), mixed),
-        (json!({"add": ["grep"], "remove": ["read"]}), talk(), &["grep", "web_fetch"]),
+        (json!({"add": ["grep"], "remove": ["read"]}), talk(), &["web_fetch", "grep"]),
         (json!({"add": ["web_search"], "web_search": false}), talk(), &["read", "web_search"]),
         (json!({"remove": ["web_fetch"], "web_search": true}), talk(), &["read", "web_search"]),
     ] {
@@ -198,7 +198,7 @@ fn what_exceeds_a_model_is_said_with_its_heaviest_sources() {
     let snapshot = snapshot();
     let over =
         |limits| resolve(&snapshot, &request(Scope { limits, ..Scope::default() })).unwrap().over_limit;
-    let tools = |max_tools| ModelLimits { max_tools: Some(max_tools), context_window: None };
+    let tools = |max_tools| ModelLimits { max_tools: Some(max_tools), ..ModelLimits::default() };
     assert_eq!(over(ModelLimits::default()), None);
     assert_eq!(over(tools(4)), None);
     let exceeded = over(tools(3)).unwrap();
@@ -207,7 +207,7 @@ fn what_exceeds_a_model_is_said_with_its_heaviest_sources() {
         exceeded.heaviest.iter().map(|(service, tools, _)| (service.as_str(), *tools)).collect();
     assert_eq!(weights, [("files", 2), ("web", 2)]);
     let total = resolve(&snapshot, &request(Scope::default())).unwrap().tokens.total;
-    let window = |tokens| ModelLimits { max_tools: None, context_window: Some(tokens) };
+    let window = |tokens| ModelLimits { context_window: Some(tokens), ..ModelLimits::default() };
     assert_eq!(over(window(total)), None);
     let exceeded = over(window(total - 1)).unwrap();
     assert_eq!((exceeded.kind, exceeded.count, exceeded.limit), (LimitKind::ContextWindow, total, total - 1));

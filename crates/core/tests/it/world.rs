@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::support::{caller, definition, disable, profile, tool};
+use crate::support::{caller, definition, disable, loader, profile, tool};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use toolshelf_core::{
-    Availability, Conversation, Pattern, Request, Scope, Snapshot, ToolDefinition, Toolset, TurnOverride,
-    resolve,
+    Availability, Conversation, Exposure, Held, HeldKind, LOADER, Loaded, Pattern, Request, Scope, Snapshot,
+    ToolDefinition, Toolset, TurnOverride, resolve,
 };
 
 /// What is drawn about one tool.
@@ -21,6 +21,8 @@ pub(crate) struct Drawn {
     pub(crate) failing: bool,
     pub(crate) disabled: bool,
     pub(crate) web: bool,
+    pub(crate) defer: bool,
+    pub(crate) held: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +42,7 @@ pub(crate) struct DrawnTalk {
     pub(crate) pin: DrawnToolset,
     pub(crate) tools_enabled: bool,
     pub(crate) web_search: Option<bool>,
+    pub(crate) loaded: Vec<usize>,
 }
 
 /// What is drawn about a message.
@@ -73,16 +76,26 @@ pub(crate) fn name(position: usize) -> String {
 }
 
 pub(crate) fn drawn() -> impl Strategy<Value = Drawn> {
-    (0..3_usize, prop::bool::weighted(0.8), prop::collection::btree_set(0..3_usize, 0..2), any::<[bool; 4]>())
-        .prop_map(|(service, expose, unsafe_in, [needs_conversation, failing, disabled, web])| Drawn {
-            service,
-            expose,
-            unsafe_in,
-            needs_conversation,
-            failing,
-            disabled,
-            web,
-        })
+    (
+        0..3_usize,
+        prop::bool::weighted(0.8),
+        prop::collection::btree_set(0..3_usize, 0..2),
+        any::<[bool; 5]>(),
+        prop::bool::weighted(0.1),
+    )
+        .prop_map(
+            |(service, expose, unsafe_in, [needs_conversation, failing, disabled, web, defer], held)| Drawn {
+                service,
+                expose,
+                unsafe_in,
+                needs_conversation,
+                failing,
+                disabled,
+                web,
+                defer,
+                held,
+            },
+        )
 }
 
 pub(crate) fn positions() -> impl Strategy<Value = Vec<usize>> {
@@ -105,13 +118,15 @@ pub(crate) fn talk() -> impl Strategy<Value = DrawnTalk> {
         prop_oneof![3 => Just(DrawnToolset::Absent), 1 => named_toolset()],
         prop::bool::weighted(0.8),
         any::<Option<bool>>(),
+        prop::collection::vec(0..14_usize, 0..4),
     )
-        .prop_map(|(pick, fallback, pin, tools_enabled, web_search)| DrawnTalk {
+        .prop_map(|(pick, fallback, pin, tools_enabled, web_search, loaded)| DrawnTalk {
             pick,
             fallback,
             pin,
             tools_enabled,
             web_search,
+            loaded,
         })
 }
 
@@ -241,6 +256,11 @@ impl World {
                 pin: self.toolset(&talk.pin),
                 tools_enabled: talk.tools_enabled,
                 web_search: talk.web_search,
+                loaded: talk
+                    .loaded
+                    .iter()
+                    .map(|position| loaded(snapshot, &name(position % tools)))
+                    .collect(),
                 ..Conversation::new("c1")
             }),
             source: drawn.source.iter().map(|channel| CHANNELS[*channel].to_owned()).collect(),
@@ -260,23 +280,32 @@ impl World {
 pub(crate) fn snapshot(drawn: &[Drawn]) -> Snapshot {
     let tools = drawn.iter().enumerate().map(|(position, drawn)| {
         tool(ToolDefinition {
-            expose: drawn.expose,
+            exposure: if drawn.expose { Exposure::Exposed } else { Exposure::Internal },
             toolsets: if drawn.web { vec!["web".to_owned()] } else { Vec::new() },
             unsafe_in: drawn.unsafe_in.iter().map(|channel| CHANNELS[*channel].to_owned()).collect(),
             needs_conversation: drawn.needs_conversation,
+            defer: drawn.defer,
+            held: drawn.held.then(|| Held { kind: HeldKind::Changed, since: "now".to_owned() }),
             ..definition(SERVICES[drawn.service], &name(position))
         })
     });
+    let tools = tools.chain([loader()]);
     let mut snapshot = Snapshot::new(tools.collect(), vec![]).unwrap();
     for (position, drawn) in drawn.iter().enumerate() {
         if drawn.disabled {
             snapshot = snapshot.with_disable(&name(position), 1, Some(disable()));
         }
         if drawn.failing {
-            snapshot = snapshot.with_availability(&name(position), Availability::Failed("failing".into()));
+            snapshot = snapshot.with_availability(&name(position), Availability::failed("failing"));
         }
     }
     snapshot
+}
+
+/// A tool as a conversation that loaded it keeps it.
+pub(crate) fn loaded(snapshot: &Snapshot, tool: &str) -> Loaded {
+    let definition = snapshot.tool(snapshot.find(tool).unwrap()).definition().into();
+    Loaded { tool: tool.into(), definition }
 }
 
 pub(crate) fn list(positions: &[usize], tools: usize) -> Toolset {
@@ -302,7 +331,7 @@ pub(crate) fn callable(snapshot: &Snapshot, request: &Request) -> BTreeSet<Strin
     resolution
         .verdicts
         .iter()
-        .filter(|verdict| verdict.outcome.is_callable())
+        .filter(|verdict| verdict.outcome.is_callable() && verdict.tool.as_ref() != LOADER)
         .map(|verdict| verdict.tool.to_string())
         .collect()
 }

@@ -135,5 +135,5 @@ fn glob(
     let notes = notes.join(" ");
     let text = if total == 0 { notes } else { format!("{text}\n[{notes}]") };
     let data = json!({"paths": paths, "total": total, "complete": complete});
-    Ok(ToolReturn { text, data: Some(data), is_error: false })
+    Ok(ToolReturn { text, data: Some(data), is_error: false, ..ToolReturn::default() })
 }

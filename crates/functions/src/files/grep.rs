@@ -242,5 +242,5 @@ fn result(arguments: &Arguments, output: &Output<'_>, tally: &Tally, left_out: V
         "searched_files": tally.searched,
         "complete": complete,
     });
-    ToolReturn { text, data: Some(data), is_error: false }
+    ToolReturn { text, data: Some(data), is_error: false, ..ToolReturn::default() }
 }

@@ -238,5 +238,5 @@ fn list(
         "others": others,
         "complete": !listing.more && !listing.too_many && listing.unreadable == 0,
     });
-    Ok(ToolReturn { text, data: Some(data), is_error: false })
+    Ok(ToolReturn { text, data: Some(data), is_error: false, ..ToolReturn::default() })
 }

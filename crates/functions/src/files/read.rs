@@ -155,7 +155,12 @@ fn read(
     let lines = counted(number, "line", "lines");
     if number == 0 {
         let data = json!({"path": arguments.path, "lines": 0});
-        return Ok(ToolReturn { text: format!("{shown} is empty."), data: Some(data), is_error: false });
+        return Ok(ToolReturn {
+            text: format!("{shown} is empty."),
+            data: Some(data),
+            is_error: false,
+            ..ToolReturn::default()
+        });
     }
     if page.last_line == 0 {
         let reach = if beyond {
@@ -205,5 +210,5 @@ fn read(
         "next_offset": page.next,
         "complete": page.next.is_none() && !beyond,
     });
-    Ok(ToolReturn { text, data: Some(data), is_error: false })
+    Ok(ToolReturn { text, data: Some(data), is_error: false, ..ToolReturn::default() })
 }

@@ -73,7 +73,12 @@ async fn create(
         .zip(&texts)
         .map(|(number, text)| json!({"number": number, "text": text, "status": TodoStatus::Pending}))
         .collect();
-    Ok(ToolReturn { text: rows.join("\n"), data: Some(json!({"todos": data})), is_error: false })
+    Ok(ToolReturn {
+        text: rows.join("\n"),
+        data: Some(json!({"todos": data})),
+        is_error: false,
+        ..ToolReturn::default()
+    })
 }
 
 /// The texts without the space around them. The schema counts before that, so this counts again.

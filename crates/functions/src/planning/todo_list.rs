@@ -35,5 +35,5 @@ async fn list(store: &dyn Store, context: &CallContext) -> Result<ToolReturn, Fu
         .iter()
         .map(|todo| json!({"number": todo.number, "text": todo.text, "status": todo.status}))
         .collect();
-    Ok(ToolReturn { text, data: Some(json!({"todos": data})), is_error: false })
+    Ok(ToolReturn { text, data: Some(json!({"todos": data})), is_error: false, ..ToolReturn::default() })
 }

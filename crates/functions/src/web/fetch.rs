@@ -167,5 +167,5 @@ fn present(
         "chars": total,
         "complete": shown_chars == total && !cut,
     });
-    Ok(ToolReturn { text: output, data: Some(data), is_error: false })
+    Ok(ToolReturn { text: output, data: Some(data), is_error: false, ..ToolReturn::default() })
 }

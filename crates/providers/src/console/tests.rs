@@ -3,8 +3,8 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use serde_json::json;
 use toolshelf_core::{
-    Caller, Disable, Effect, Identity, Kind, ModelLimits, NotRegistered, Request, Role, Scope, Snapshot,
-    Source, Tool, ToolDefinition, Toolset, is_invisible, resolve,
+    Caller, Disable, Effect, Exposure, Identity, Kind, ModelLimits, NotRegistered, Request, Role, Scope,
+    Snapshot, Source, Tool, ToolDefinition, Toolset, is_invisible, resolve,
 };
 use toolshelf_runtime::{Model as _, Piece, Prompt, Round, ToolCall, ToolResult};
 
@@ -26,11 +26,13 @@ fn tool(name: &str, service: &str, description: &str) -> Arc<Tool> {
             method: name.to_owned(),
             toolsets: Vec::new(),
             unsafe_in: if name == "rude" { vec!["web".to_owned()] } else { Vec::new() },
-            expose: name != "helper",
+            exposure: if name == "helper" { Exposure::Internal } else { Exposure::Exposed },
             defer: false,
             needs_conversation: false,
             kind: Kind::Read,
             effect: Effect::Read,
+            held: None,
+            upstream: None,
         })
         .unwrap(),
     )
@@ -66,6 +68,7 @@ fn prompt(message: &str) -> Prompt {
     let names: Vec<&str> = resolution.offered.iter().map(|tool| tool.name().as_ref()).collect();
     assert_eq!(names, ["trap", "read", "write_file"]);
     Prompt {
+        catalog: "".into(),
         resolution: Arc::new(resolution),
         before: [].into(),
         message: message.into(),

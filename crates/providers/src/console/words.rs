@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use toolshelf_core::{
-    ByKind, Cause, Code, Layer, Outcome, Resolution, Verdict, closest, explain, is_invisible,
+    ByKind, Cause, Code, LOADER, Layer, Outcome, Resolution, Verdict, closest, explain, is_invisible,
 };
 use toolshelf_runtime::{ToolResult, cap, thousands};
 
@@ -64,8 +64,9 @@ fn shown(resolution: &Resolution) -> impl Iterator<Item = &str> {
 }
 
 fn summary(resolution: &Resolution) -> String {
-    let (offered, deferred) = (resolution.offered.len(), resolution.deferred.len());
-    let all = shown(resolution).count();
+    let offered = resolution.offered.iter().filter(|tool| !tool.is_loader()).count();
+    let deferred = resolution.deferred.len();
+    let all = shown(resolution).filter(|name| *name != LOADER).count();
     let later = if deferred == 0 { String::new() } else { format!(" and {deferred} by name only") };
     format!("{offered} of {all} tools{later}, about {} tokens", thousands(resolution.tokens.total.into()))
 }

@@ -13,9 +13,9 @@ const LEFT_OUT: &str = "[The structured data was left out, because it is larger 
 
 /// Cuts the text, and leaves out data that is too large.
 pub(super) fn bounded(output: ToolReturn, most: usize, ratio: f64) -> ToolReturn {
-    let ToolReturn { text, data, is_error } = output;
+    let ToolReturn { text, data, is_error, loads } = output;
     if data.as_ref().is_none_or(fits) {
-        return ToolReturn { text: cap(text, most, ratio), data, is_error };
+        return ToolReturn { text: cap(text, most, ratio), data, is_error, loads };
     }
     let end = format!("\n\n{LEFT_OUT}");
     let text = match most.checked_sub(end.chars().count()) {
@@ -24,7 +24,7 @@ pub(super) fn bounded(output: ToolReturn, most: usize, ratio: f64) -> ToolReturn
         Some(room) => cap(text, room, ratio) + &end,
         None => cap(text + &end, most, ratio),
     };
-    ToolReturn { text, data: None, is_error }
+    ToolReturn { text, data: None, is_error, loads }
 }
 
 /// Whether data is within the limit. It is written to nowhere, and only as far as the limit.

@@ -54,7 +54,7 @@ pub struct SessionRow {
     pub token_hash: [u8; 32],
     /// Whose session it is.
     pub user_id: String,
-    /// When the password was entered.
+    /// When the password was last entered.
     pub created_at: DateTime<Utc>,
     /// When it ends by itself.
     pub expires_at: DateTime<Utc>,
@@ -70,6 +70,8 @@ pub trait Sessions {
         &mut self,
         token_hash: &[u8; 32],
     ) -> Result<Option<(SessionRow, UserRow)>, StoreError>;
+    /// Says that the password of a session was entered again.
+    async fn confirm_session(&mut self, token_hash: &[u8; 32], at: DateTime<Utc>) -> Result<(), StoreError>;
     /// Ends a session.
     async fn delete_session(&mut self, token_hash: &[u8; 32]) -> Result<(), StoreError>;
     /// Ends all sessions of a user.

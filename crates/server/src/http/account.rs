@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse};
-use toolshelf_api::{Login, Me, Problem, Setup};
+use toolshelf_api::{ConfirmPassword, Login, Me, Problem, Setup};
 use toolshelf_service::SignedIn;
 
 use super::{ApiError, Body, ClientAddress, Maybe, SignedInUser};
@@ -86,4 +86,18 @@ pub(crate) async fn log_out(
 #[utoipa::path(get, path = "/me", tag = "account", responses((status = 200, body = Me), (status = 401, body = Problem)))]
 pub(crate) async fn get_me(SignedInUser(actor): SignedInUser) -> Json<Me> {
     Json(actor.me())
+}
+
+/// Confirms the password of who is signed in. For ten minutes the session may then change what runs on the server's machine.
+#[utoipa::path(post, path = "/me/confirm", tag = "account", responses(
+    (status = 204), (status = 422, body = Problem), (status = 429, body = Problem)
+))]
+pub(crate) async fn confirm_password(
+    State(state): State<AppState>,
+    SignedInUser(actor): SignedInUser,
+    ClientAddress(address): ClientAddress,
+    Body(confirm): Body<ConfirmPassword>,
+) -> Result<StatusCode, ApiError> {
+    state.service.confirm_password(&actor, confirm.password, address).await?;
+    Ok(StatusCode::NO_CONTENT)
 }

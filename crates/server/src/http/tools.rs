@@ -5,7 +5,9 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
-use toolshelf_api::{Call, CallResult, DisableTool, FieldError, Page, Problem, Tool};
+use toolshelf_api::{
+    Call, CallResult, DisableTool, FieldError, FoundTools, Page, Problem, SearchTools, Tool,
+};
 use toolshelf_service::ToolQuery;
 use utoipa::IntoParams;
 
@@ -140,4 +142,16 @@ pub(crate) async fn call_tool(
     Body(call): Body<Call>,
 ) -> Result<Json<CallResult>, ApiError> {
     Ok(Json(state.service.call_tool(&actor, &name, call).await?))
+}
+
+/// Searches the tools that the caller could call, by exact names or by what they do.
+#[utoipa::path(post, path = "/tools/search", tag = "tools", responses(
+    (status = 200, body = FoundTools), (status = 422, body = Problem)
+))]
+pub(crate) async fn search_tools(
+    State(state): State<AppState>,
+    SignedInUser(actor): SignedInUser,
+    Body(asked): Body<SearchTools>,
+) -> Result<Json<FoundTools>, ApiError> {
+    Ok(Json(state.service.search_tools(&actor, asked).await?))
 }

@@ -7,6 +7,7 @@ pub(crate) mod accounts;
 pub(crate) mod api_keys;
 pub(crate) mod audit;
 pub(crate) mod conversations;
+pub(crate) mod mcp_servers;
 pub(crate) mod profiles;
 pub(crate) mod runs;
 pub(crate) mod samples;
@@ -105,6 +106,15 @@ macro_rules! stamp {
                 a_model_is_told_the_answers_of_runs_that_are_done,
                 calls_and_runs_are_found_by_messages,
                 deleting_a_conversation_takes_its_runs_and_messages,
+            }
+            mcp_servers: {
+                servers_are_kept_as_they_were_given,
+                a_servers_name_is_taken_once,
+                a_server_changes_from_the_revision_that_is_stored,
+                what_is_known_of_tools_outlives_their_server,
+                a_tool_without_any_definition_is_refused,
+                loaded_tools_keep_their_order_and_go_with_their_conversation,
+                a_session_is_confirmed_and_no_other,
             }
             transactions: {
                 what_is_dropped_is_rolled_back,

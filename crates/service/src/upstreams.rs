@@ -1,0 +1,595 @@
+//! Upstream MCP servers: list, show, add, change, remove, refresh, try.
+
+mod changes;
+mod connection;
+mod diff;
+mod import;
+mod intake;
+mod live;
+mod settings;
+mod tools;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde::Serialize;
+use toolshelf_api::{
+    CreateMcpServer, McpServer, Page, RejectedTool, ServerSettings, TriedConnection, UpdateMcpServer,
+};
+use toolshelf_core::{McpDefinition, Snapshot, is_server_name, mcp_tool_name};
+use toolshelf_runtime::store::{McpServerRow, Store, StoreError, UnitOfWork};
+
+use crate::Service;
+use crate::access::{Access, Denied, Standing};
+use crate::account_rules::Fields;
+use crate::audit::by_actor;
+use crate::authenticator::Actor;
+use crate::error::ServiceError;
+use crate::times::rfc3339;
+use crate::writer::{Delta, Written};
+
+use connection::{Complete, Stored, damaged, not_json, open_secrets};
+use intake::Intake;
+pub(crate) use live::LiveServers;
+use settings::merged;
+use tools::{by_server, server_tools};
+
+/// How long after the password was entered a session may change what runs on this machine, in minutes.
+const CONFIRMED_MINUTES: i64 = 10;
+/// The most servers.
+const SERVERS_MAX: usize = 500;
+/// Names that no server can have, because they mean something else in front of a tool's name or in a pattern.
+const RESERVED: [&str; 12] = [
+    "all", "bundle", "builtin", "default", "full", "list", "mcp", "none", "plugin", "preset", "profile",
+    "tools",
+];
+
+/// Adds what is known of servers to the first snapshot. None of them is connected yet.
+pub(crate) async fn load(store: &dyn Store, snapshot: Snapshot) -> Result<Snapshot, ServiceError> {
+    let mut unit = store.read().await?;
+    let servers = unit.list_mcp_servers().await?;
+    if servers.is_empty() {
+        return Ok(snapshot);
+    }
+    let mut known = by_server(unit.list_upstream_tools(None).await?);
+    let mut all = Vec::with_capacity(servers.len());
+    for row in &servers {
+        let rows = known.remove(&row.name).unwrap_or_default();
+        let down = if row.enabled { "It is being connected." } else { "An admin switched it off." };
+        let has = server_tools(row, &read_settings(row)?, &rows, &[], Some(down.to_owned()));
+        all.push((Arc::from(row.name.as_str()), has));
+    }
+    Ok(snapshot.with_servers(all))
+}
+
+fn read_settings(row: &McpServerRow) -> Result<ServerSettings, ServiceError> {
+    serde_json::from_str(&row.settings).map_err(|error| damaged(row, "settings", &error))
+}
+
+fn to_json(value: &impl Serialize) -> Result<String, ServiceError> {
+    serde_json::to_string(value).map_err(not_json)
+}
+
+/// Whether somebody may know how servers are reached.
+fn is_admin(actor: &Actor) -> bool {
+    Access::Admin.check(actor.standing()).is_ok()
+}
+
+impl Service {
+    pub(crate) fn live_servers(&self) -> &LiveServers {
+        &self.inner.servers
+    }
+
+    /// Connects every server that is switched on. Returns at once; none of them delays anything.
+    pub async fn start_upstreams(&self) -> Result<(), ServiceError> {
+        let servers = self.store().read().await?.list_mcp_servers().await?;
+        for row in servers {
+            self.live_servers().begin(&row.name, row.enabled, self.now());
+            self.connect(&row).await?;
+        }
+        Ok(())
+    }
+
+    /// Starts the task of a server that is switched on.
+    async fn connect(&self, row: &McpServerRow) -> Result<(), ServiceError> {
+        if !row.enabled {
+            return Ok(());
+        }
+        let Some(secrets) = open_secrets(&self.inner.sealer, row) else {
+            let report = toolshelf_runtime::Report::Down {
+                reason: "Its secrets cannot be read with this installation's key. Enter them again."
+                    .to_owned(),
+                retry_in: std::time::Duration::MAX,
+            };
+            let intake = Intake(self.clone());
+            toolshelf_runtime::UpstreamReports::report(&intake, &row.name, row.generation, report).await;
+            return Ok(());
+        };
+        let complete = Complete { public: Stored::read(row)?, secrets };
+        let spec = complete.spec(&row.name, row.generation, &read_settings(row)?);
+        self.registry().upstreams().start(spec, Arc::new(Intake(self.clone())));
+        Ok(())
+    }
+
+    /// Whether the actor may say which programs run on this machine: an admin who entered the password a short while ago, or
+    /// a key with the scope where the configuration lets keys do it.
+    async fn may_run_programs(&self, actor: &Actor) -> Result<(), ServiceError> {
+        let Some(session) = actor.session() else {
+            let allowed = self.inner.keys_may_add && matches!(actor.standing(), Standing::Key(..));
+            return if allowed { Ok(()) } else { Err(ServiceError::Denied(Denied::KeysMayNotAdd)) };
+        };
+        let found = self.store().read().await?.find_session(&session.token_hash).await?;
+        let entered = found.map(|(session, _)| session.created_at);
+        let recent = chrono::TimeDelta::minutes(CONFIRMED_MINUTES);
+        if entered.is_some_and(|entered| self.now() - entered <= recent) {
+            Ok(())
+        } else {
+            Err(ServiceError::Denied(Denied::ConfirmPassword))
+        }
+    }
+
+    /// One page of all servers by name. The cursor is the name of the last one of the page before.
+    pub async fn list_mcp_servers(
+        &self,
+        actor: &Actor,
+        cursor: Option<&str>,
+        limit: usize,
+    ) -> Result<Page<McpServer>, ServiceError> {
+        let mut unit = self.store().read().await?;
+        let rows = unit.list_mcp_servers().await?;
+        let waiting = waiting(&mut *unit, None).await?;
+        let snapshot = self.registry().snapshot().load()?;
+        let counts = counts(&snapshot);
+        let all = rows
+            .iter()
+            .map(|row| self.shape(actor, row, &counts, &waiting))
+            .collect::<Result<Vec<_>, _>>()?;
+        crate::paging::page(all, |server: &McpServer| &server.name, cursor, limit)
+    }
+
+    /// One server.
+    pub async fn get_mcp_server(&self, actor: &Actor, name: &str) -> Result<McpServer, ServiceError> {
+        let mut unit = self.store().read().await?;
+        let row = unit.find_mcp_server(name).await?.ok_or_else(|| ServiceError::not_found("server", name))?;
+        let waiting = waiting(&mut *unit, Some(name)).await?;
+        let snapshot = self.registry().snapshot().load()?;
+        self.shape(actor, &row, &counts(&snapshot), &waiting)
+    }
+
+    fn shape(
+        &self,
+        actor: &Actor,
+        row: &McpServerRow,
+        counts: &HashMap<String, u64>,
+        waiting: &HashMap<String, u64>,
+    ) -> Result<McpServer, ServiceError> {
+        let live = self.live_servers().get(&row.name, row.enabled, self.now());
+        let admin = is_admin(actor);
+        let connection = if admin {
+            Some(Stored::read(row)?.shown(open_secrets(&self.inner.sealer, row).is_some()))
+        } else {
+            None
+        };
+        let mut status = live.shown();
+        if !admin {
+            // The reason may repeat what a program or its address is.
+            status.reason = status.reason.map(|_| "It cannot be reached. Ask an admin.".to_owned());
+        }
+        Ok(McpServer {
+            name: row.name.clone(),
+            title: row.title.clone(),
+            connection,
+            enabled: row.enabled,
+            settings: read_settings(row)?,
+            status,
+            tool_count: counts.get(&row.name).copied().unwrap_or(0),
+            rejected: live.rejected,
+            change_count: waiting.get(&row.name).copied().unwrap_or(0),
+            info: row.info.as_deref().filter(|_| admin).and_then(|info| serde_json::from_str(info).ok()),
+            log: if admin { self.registry().upstreams().log(&row.name) } else { Vec::new() },
+            revision: row.revision,
+            created_at: rfc3339(row.created_at),
+            updated_at: rfc3339(row.updated_at),
+        })
+    }
+
+    /// Adds a server, and connects it unless it is switched off.
+    pub async fn create_mcp_server(
+        &self,
+        actor: &Actor,
+        new: CreateMcpServer,
+    ) -> Result<McpServer, ServiceError> {
+        let name = new.name.clone();
+        let prepared = self.prepare(actor, new, "").await?;
+        self.add(actor, vec![prepared]).await?;
+        self.get_mcp_server(actor, &name).await
+    }
+
+    /// Checks a server that is to be added. Nothing is changed.
+    async fn prepare(
+        &self,
+        actor: &Actor,
+        new: CreateMcpServer,
+        pointer: &str,
+    ) -> Result<(McpServerRow, Complete), ServiceError> {
+        let snapshot = self.registry().snapshot().load()?;
+        let mut errors = Vec::new();
+        if let Err(message) = check_name(&snapshot, &new.name) {
+            errors.push(toolshelf_api::FieldError { pointer: format!("{pointer}/name"), message });
+        }
+        let title = new.title.as_deref().map_or(new.name.as_str(), str::trim).to_owned();
+        let mut fields = Fields::default();
+        fields.line(&format!("{pointer}/title"), &title, 100);
+        errors.extend(fields.take());
+        let settings = match merged(ServerSettings::default(), new.settings, &format!("{pointer}/settings")) {
+            Ok(settings) => settings,
+            Err(wrong) => {
+                errors.extend(wrong);
+                ServerSettings::default()
+            }
+        };
+        let complete = match Complete::check(new.connection, None, &format!("{pointer}/connection")) {
+            Ok(complete) if errors.is_empty() => complete,
+            Ok(_) => return Err(ServiceError::Invalid(errors)),
+            Err(wrong) => {
+                errors.extend(wrong);
+                return Err(ServiceError::Invalid(errors));
+            }
+        };
+        if complete.runs_a_program() {
+            self.may_run_programs(actor).await?;
+        }
+        let now = self.now();
+        let row = McpServerRow {
+            connection: to_json(&complete.public)?,
+            secrets: complete.sealed(&self.inner.sealer, self.environment(), &new.name)?,
+            name: new.name,
+            title,
+            enabled: new.enabled.unwrap_or(true),
+            settings: to_json(&settings)?,
+            info: None,
+            generation: 1,
+            revision: 1,
+            created_at: now,
+            updated_at: now,
+        };
+        Ok((row, complete))
+    }
+
+    /// Adds servers that were checked, all or none, and connects those that are switched on.
+    async fn add(&self, actor: &Actor, new: Vec<(McpServerRow, Complete)>) -> Result<(), ServiceError> {
+        let _order = self.inner.servers_order.lock().await;
+        let (author, now) = (actor.clone(), self.now());
+        let rows = self
+            .write(Some(actor), move |unit, _| {
+                Box::pin(async move {
+                    let count = unit.list_mcp_servers().await?.len() + new.len();
+                    if count > SERVERS_MAX {
+                        let detail =
+                            format!("There can be {SERVERS_MAX} servers, and these would be {count}.");
+                        return Err(ServiceError::conflict("too_many_servers", detail));
+                    }
+                    let (mut rows, mut deltas) = (Vec::new(), Vec::new());
+                    for (mut row, complete) in new {
+                        row.generation = next_generation(unit, &row.name, 0, now).await?;
+                        match unit.insert_mcp_server(&row).await {
+                            Ok(()) => {}
+                            Err(StoreError::Taken(_)) => {
+                                let detail = format!("There is a server named {} already.", row.name);
+                                return Err(ServiceError::conflict("name_taken", detail));
+                            }
+                            Err(error) => return Err(error.into()),
+                        }
+                        let detail = complete.public.in_short();
+                        unit.append_audit(&by_actor(&author, now, "mcp_server.added", &row.name, detail))
+                            .await?;
+                        let has = server_tools(&row, &read_settings(&row)?, &[], &[], None);
+                        deltas.push((Arc::from(row.name.as_str()), has));
+                        rows.push(row);
+                    }
+                    Ok(Written { value: rows, deltas: vec![Delta::Servers(deltas)] })
+                })
+            })
+            .await?;
+        for row in rows {
+            self.live_servers().begin(&row.name, row.enabled, now);
+            self.connect(&row).await?;
+            self.tell_server_changed(&row.name);
+        }
+        Ok(())
+    }
+
+    /// Changes a server. When its command or address changes, all its tools count as changed.
+    pub async fn update_mcp_server(
+        &self,
+        actor: &Actor,
+        name: &str,
+        expected_revision: Option<u64>,
+        change: UpdateMcpServer,
+    ) -> Result<McpServer, ServiceError> {
+        let _order = self.inner.servers_order.lock().await;
+        let before = self.store().read().await?.find_mcp_server(name).await?;
+        let before = before.ok_or_else(|| ServiceError::not_found("server", name))?;
+        if expected_revision.is_some_and(|expected| expected != before.revision) {
+            let current = serde_json::to_value(self.get_mcp_server(actor, name).await?).map_err(not_json)?;
+            return Err(ServiceError::Stale { current });
+        }
+        let mut row = before.clone();
+        let mut errors = Vec::new();
+        if let Some(title) = change.title.as_deref().map(str::trim) {
+            let mut fields = Fields::default();
+            fields.line("/title", title, 100);
+            errors.extend(fields.take());
+            title.clone_into(&mut row.title);
+        }
+        row.enabled = change.enabled.unwrap_or(row.enabled);
+        if let Some(asked) = change.settings {
+            match merged(read_settings(&before)?, asked, "/settings") {
+                Ok(settings) => row.settings = to_json(&settings)?,
+                Err(wrong) => errors.extend(wrong),
+            }
+        }
+        let mut moved = false;
+        if let Some(asked) = change.connection {
+            let stored = Stored::read(&before)?;
+            let secrets = open_secrets(&self.inner.sealer, &before);
+            match Complete::check(asked, secrets.as_ref(), "/connection") {
+                Err(wrong) => errors.extend(wrong),
+                Ok(complete) => {
+                    let same = complete.public == stored && secrets.as_ref() == Some(&complete.secrets);
+                    if !same && errors.is_empty() {
+                        if complete.runs_a_program() || matches!(stored, Stored::Stdio { .. }) {
+                            self.may_run_programs(actor).await?;
+                        }
+                        moved = !complete.public.leads_to_the_same(&stored);
+                        row.connection = to_json(&complete.public)?;
+                        row.secrets = complete.sealed(&self.inner.sealer, self.environment(), name)?;
+                    }
+                }
+            }
+        }
+        if !errors.is_empty() {
+            return Err(ServiceError::Invalid(errors));
+        }
+        if row != before {
+            self.put(actor, before, row, moved).await?;
+        }
+        self.get_mcp_server(actor, name).await
+    }
+
+    async fn put(
+        &self,
+        actor: &Actor,
+        before: McpServerRow,
+        mut row: McpServerRow,
+        moved: bool,
+    ) -> Result<(), ServiceError> {
+        let timeout =
+            |row: &McpServerRow| read_settings(row).map(|settings| settings.limits.call_timeout_seconds);
+        let reconnects = row.connection != before.connection
+            || row.secrets != before.secrets
+            || row.enabled != before.enabled
+            || timeout(&row)? != timeout(&before)?;
+        let (author, now, name) = (actor.clone(), self.now(), row.name.clone());
+        let service = self.clone();
+        let written = self
+            .write(Some(actor), move |unit, _| {
+                Box::pin(async move {
+                    if moved {
+                        row.generation = next_generation(unit, &row.name, before.generation, now).await?;
+                    }
+                    row.revision = before.revision + 1;
+                    row.updated_at = now;
+                    if !unit.update_mcp_server(&row, before.revision).await? {
+                        return Err(ServiceError::conflict(
+                            "changed",
+                            "The server was changed or removed just now.",
+                        ));
+                    }
+                    let detail = what_changed(&before, &row, moved);
+                    unit.append_audit(&by_actor(&author, now, "mcp_server.changed", &row.name, detail))
+                        .await?;
+                    let rows = intake::known(unit, &row.name).await?;
+                    if reconnects {
+                        // Until it answers again nothing is known of it.
+                        service.live_servers().begin(&row.name, row.enabled, now);
+                    }
+                    let live = service.live_servers().get(&row.name, row.enabled, now);
+                    let has = server_tools(&row, &read_settings(&row)?, &rows, &live.rejected, live.down());
+                    let deltas = vec![Delta::Servers(vec![(Arc::from(row.name.as_str()), has)])];
+                    Ok(Written { value: row, deltas })
+                })
+            })
+            .await;
+        let row = match written {
+            Ok(row) => row,
+            Err(error) => {
+                // What is stored is as before, so it goes on as before.
+                if reconnects && let Some(row) = self.store().read().await?.find_mcp_server(&name).await? {
+                    self.connect(&row).await?;
+                }
+                return Err(error);
+            }
+        };
+        if reconnects {
+            if row.enabled {
+                self.connect(&row).await?;
+            } else {
+                self.registry().upstreams().stop(&row.name).await;
+            }
+        }
+        self.tell_server_changed(&row.name);
+        Ok(())
+    }
+
+    /// Removes a server with its tools. Profiles keep their names, disables stay, and should a server of this name come back,
+    /// all its tools count as changed.
+    pub async fn delete_mcp_server(
+        &self,
+        actor: &Actor,
+        name: &str,
+        expected_revision: Option<u64>,
+    ) -> Result<(), ServiceError> {
+        let _order = self.inner.servers_order.lock().await;
+        let (author, now, server) = (actor.clone(), self.now(), name.to_owned());
+        let stale = self
+            .write(Some(actor), move |unit, _| {
+                Box::pin(async move {
+                    let row = unit.find_mcp_server(&server).await?;
+                    let row = row.ok_or_else(|| ServiceError::not_found("server", &server))?;
+                    if expected_revision.is_some_and(|expected| expected != row.revision) {
+                        return Ok(Written { value: true, deltas: Vec::new() });
+                    }
+                    let mut rows = unit.list_upstream_tools(Some(&server)).await?;
+                    rows.retain_mut(|row| std::mem::replace(&mut row.listed, false));
+                    unit.put_upstream_tools(&rows).await?;
+                    unit.delete_mcp_server(&server).await?;
+                    unit.append_audit(&by_actor(&author, now, "mcp_server.removed", &server, "")).await?;
+                    let gone = (Arc::from(server.as_str()), toolshelf_core::ServerTools::default());
+                    Ok(Written { value: false, deltas: vec![Delta::Servers(vec![gone])] })
+                })
+            })
+            .await?;
+        if stale {
+            let current = serde_json::to_value(self.get_mcp_server(actor, name).await?).map_err(not_json)?;
+            return Err(ServiceError::Stale { current });
+        }
+        self.registry().upstreams().stop(name).await;
+        self.live_servers().forget(name);
+        self.tell_server_changed(name);
+        Ok(())
+    }
+
+    /// Connects a server now if it is down, and asks it for its tools if it is not.
+    pub async fn refresh_mcp_server(&self, name: &str) -> Result<(), ServiceError> {
+        let row = self.store().read().await?.find_mcp_server(name).await?;
+        let row = row.ok_or_else(|| ServiceError::not_found("server", name))?;
+        if !row.enabled {
+            return Err(ServiceError::conflict(
+                "server_disabled",
+                "The server is switched off. Switch it on first.",
+            ));
+        }
+        self.registry().upstreams().refresh(name);
+        Ok(())
+    }
+
+    /// Connects once, as the server would be, and says what came of it. Nothing is stored.
+    pub async fn try_mcp_server(
+        &self,
+        actor: &Actor,
+        new: CreateMcpServer,
+    ) -> Result<TriedConnection, ServiceError> {
+        let known = self.store().read().await?.find_mcp_server(&new.name).await?;
+        let secrets = known.as_ref().and_then(|row| open_secrets(&self.inner.sealer, row));
+        let complete = Complete::check(new.connection, secrets.as_ref(), "/connection")
+            .map_err(ServiceError::Invalid)?;
+        if complete.runs_a_program() {
+            self.may_run_programs(actor).await?;
+        }
+        let name = if is_server_name(&new.name) { new.name } else { "server".to_owned() };
+        let began = Instant::now();
+        let spec = complete.spec(&name, 0, &ServerSettings::default());
+        let trial = self.registry().upstreams().try_connection(spec).await;
+        let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let mut tried = TriedConnection {
+            ok: trial.outcome.is_ok(),
+            reason: None,
+            info: None,
+            tools: Vec::new(),
+            rejected: Vec::new(),
+            log: trial.log,
+            duration_ms,
+        };
+        match trial.outcome {
+            Err(reason) => tried.reason = Some(reason),
+            Ok((info, tools)) => {
+                tried.info = Some(intake::details(info));
+                for tool in &tools {
+                    match McpDefinition::read(tool) {
+                        Ok(definition) => tried.tools.push(mcp_tool_name(&name, definition.original())),
+                        Err(refused) => {
+                            tried.rejected.push(RejectedTool { name: refused.name, reason: refused.reason });
+                        }
+                    }
+                }
+            }
+        }
+        Ok(tried)
+    }
+}
+
+/// How many tools each server has in the registry.
+fn counts(snapshot: &Snapshot) -> HashMap<String, u64> {
+    let mut counts = HashMap::new();
+    for server in snapshot.indexes().filter_map(|index| snapshot.tool(index).source().server()) {
+        *counts.entry(server.to_owned()).or_default() += 1;
+    }
+    counts
+}
+
+/// How many tools of each server wait for a decision.
+async fn waiting(
+    unit: &mut dyn UnitOfWork,
+    server: Option<&str>,
+) -> Result<HashMap<String, u64>, ServiceError> {
+    let mut waiting = HashMap::new();
+    for row in
+        unit.list_upstream_tools(server).await?.into_iter().filter(|row| row.listed && row.pending.is_some())
+    {
+        *waiting.entry(row.server).or_default() += 1;
+    }
+    Ok(waiting)
+}
+
+/// A generation that no earlier connection of this name had, removed ones included.
+async fn next_generation(
+    unit: &mut dyn UnitOfWork,
+    server: &str,
+    before: u64,
+    now: chrono::DateTime<chrono::Utc>,
+) -> Result<u64, ServiceError> {
+    let known = unit.list_upstream_tools(Some(server)).await?;
+    let highest = known.iter().map(|row| row.accepted_generation).max().unwrap_or(0).max(before);
+    Ok(u64::try_from(now.timestamp_micros()).unwrap_or(0).max(highest + 1))
+}
+
+/// Whether a new server may have this name.
+fn check_name(snapshot: &Snapshot, name: &str) -> Result<(), String> {
+    if !is_server_name(name) {
+        return Err("Use 1 to 31 small letters, digits or '-', beginning with a letter.".to_owned());
+    }
+    let builtin = snapshot
+        .indexes()
+        .map(|index| snapshot.tool(index))
+        .filter(|tool| tool.source().server().is_none())
+        .any(|tool| tool.name().as_ref() == name || tool.service() == name);
+    if builtin {
+        return Err("A built-in tool or group has this name. Choose another one.".to_owned());
+    }
+    if RESERVED.contains(&name) {
+        return Err("This name is reserved. Choose another one.".to_owned());
+    }
+    Ok(())
+}
+
+/// What was changed of a server, for the audit log.
+fn what_changed(before: &McpServerRow, after: &McpServerRow, moved: bool) -> String {
+    let mut parts = Vec::new();
+    if before.title != after.title {
+        parts.push("title".to_owned());
+    }
+    if moved {
+        parts.push(Stored::read(after).map(|stored| stored.in_short()).unwrap_or_default());
+    } else if before.connection != after.connection || before.secrets != after.secrets {
+        parts.push("secrets".to_owned());
+    }
+    if before.enabled != after.enabled {
+        parts.push(if after.enabled { "switched on" } else { "switched off" }.to_owned());
+    }
+    if before.settings != after.settings {
+        parts.push("settings".to_owned());
+    }
+    parts.join(", ")
+}

@@ -1,0 +1,226 @@
+//! From what is known of a server's tools to what snapshots hold.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+use toolshelf_api::{Hold, RejectedTool, ServerSettings, ToolMarks};
+use toolshelf_core::{
+    Held, HeldKind, McpDefinition, McpMarks, NotRegistered, RejectedDefinition, ServerTools, UpstreamCall,
+    mcp_tool_name, visible_line,
+};
+use toolshelf_runtime::store::{McpServerRow, UpstreamToolRow};
+
+use crate::times::rfc3339;
+
+/// How many refused tools of a server are kept by name. More say nothing new.
+const REJECTED_MAX: usize = 200;
+
+/// What a list of a server comes to, beside what was known before.
+pub(super) struct Listing {
+    /// All that is known now.
+    pub(super) rows: Vec<UpstreamToolRow>,
+    /// Those rows that are to be stored.
+    pub(super) changed: Vec<UpstreamToolRow>,
+    /// What does not enter the registry.
+    pub(super) rejected: Vec<RejectedTool>,
+    /// What happened, for the audit log; empty if nothing did.
+    pub(super) happened: String,
+}
+
+/// Reads a list: what is new, what changed, what waits for an admin, what went.
+pub(super) fn read_list(
+    server: &McpServerRow,
+    hold: Hold,
+    known: Vec<UpstreamToolRow>,
+    listed: &[Value],
+    now: DateTime<Utc>,
+) -> Listing {
+    let mut rows: BTreeMap<String, UpstreamToolRow> =
+        known.into_iter().map(|row| (row.original.clone(), row)).collect();
+    let before = rows.clone();
+    let (mut rejected, mut seen) = (Rejected::default(), HashSet::new());
+    let (mut new, mut changed, mut held) = (0, 0, 0);
+    for value in listed {
+        let definition = match McpDefinition::read(value) {
+            Ok(definition) => definition,
+            Err(refused) => {
+                rejected.add(refused);
+                continue;
+            }
+        };
+        let original = definition.original().to_owned();
+        if !seen.insert(original.clone()) {
+            let name = visible_line(&original, 80);
+            rejected.add(RejectedDefinition { name, reason: "The server lists it twice.".to_owned() });
+            continue;
+        }
+        let text = definition.whole().to_string();
+        match rows.get_mut(&original) {
+            None => {
+                new += 1;
+                let waits = hold == Hold::NewAndChanged;
+                held += usize::from(waits);
+                rows.insert(
+                    original.clone(),
+                    UpstreamToolRow {
+                        server: server.name.clone(),
+                        original,
+                        accepted: (!waits).then(|| text.clone()),
+                        accepted_generation: if waits { 0 } else { server.generation },
+                        pending: waits.then_some(text),
+                        pending_since: waits.then_some(now),
+                        listed: true,
+                    },
+                );
+            }
+            Some(row) => {
+                row.listed = true;
+                let hash = definition.hash();
+                let is_accepted = row.accepted_generation == server.generation
+                    && row.accepted.as_deref().and_then(hash_of).as_ref() == Some(&hash);
+                let waits_already = row.pending.as_deref().and_then(hash_of).as_ref() == Some(&hash);
+                if is_accepted {
+                    (row.pending, row.pending_since) = (None, None);
+                } else if hold == Hold::Off {
+                    changed += 1;
+                    row.accepted = Some(text);
+                    row.accepted_generation = server.generation;
+                    (row.pending, row.pending_since) = (None, None);
+                } else if !waits_already {
+                    changed += 1;
+                    held += 1;
+                    (row.pending, row.pending_since) = (Some(text), Some(now));
+                }
+            }
+        }
+    }
+    let mut gone = 0;
+    for row in rows.values_mut().filter(|row| row.listed && !seen.contains(&row.original)) {
+        row.listed = false;
+        gone += 1;
+    }
+    let changed_rows = rows.values().filter(|row| before.get(&row.original) != Some(row)).cloned().collect();
+    let counts = [(new, "new"), (changed, "changed"), (held, "held for an admin"), (gone, "gone")];
+    let happened: Vec<String> = counts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    Listing {
+        rows: rows.into_values().collect(),
+        changed: changed_rows,
+        rejected: rejected.finish(),
+        happened: happened.join(", "),
+    }
+}
+
+/// Refused tools, at most [`REJECTED_MAX`] of them by name.
+#[derive(Default)]
+struct Rejected {
+    kept: Vec<RejectedTool>,
+    more: usize,
+}
+
+impl Rejected {
+    fn add(&mut self, refused: RejectedDefinition) {
+        if self.kept.len() < REJECTED_MAX {
+            let name = if refused.name.is_empty() { "unnamed".to_owned() } else { refused.name };
+            self.kept.push(RejectedTool { name, reason: refused.reason });
+        } else {
+            self.more += 1;
+        }
+    }
+
+    fn finish(mut self) -> Vec<RejectedTool> {
+        if self.more > 0 {
+            let name = format!("and {} more", self.more);
+            self.kept.push(RejectedTool { name, reason: "They are not named here.".to_owned() });
+        }
+        self.kept
+    }
+}
+
+/// The hash of a definition as it is stored; none if it cannot be read any more.
+pub(super) fn hash_of(text: &str) -> Option<String> {
+    read(text).map(|definition| definition.hash())
+}
+
+fn read(text: &str) -> Option<McpDefinition> {
+    McpDefinition::read(&serde_json::from_str(text).ok()?).ok()
+}
+
+/// Why a tool waits.
+pub(super) fn held_kind(row: &UpstreamToolRow) -> Option<HeldKind> {
+    let pending = row.pending.as_deref()?;
+    Some(match row.accepted.as_deref() {
+        None => HeldKind::New,
+        Some(accepted) if hash_of(accepted) == hash_of(pending) => HeldKind::Moved,
+        Some(_) => HeldKind::Changed,
+    })
+}
+
+/// What a snapshot holds of a server.
+pub(super) fn server_tools(
+    server: &McpServerRow,
+    settings: &ServerSettings,
+    rows: &[UpstreamToolRow],
+    refused: &[RejectedTool],
+    down: Option<String>,
+) -> ServerTools {
+    let mut rejected: Vec<NotRegistered> = refused
+        .iter()
+        .map(|tool| NotRegistered {
+            name: mcp_tool_name(&server.name, &tool.name).into(),
+            reason: tool.reason.as_str().into(),
+        })
+        .collect();
+    let mut tools = Vec::with_capacity(rows.len());
+    for row in rows.iter().filter(|row| row.listed) {
+        let Some(text) = row.accepted.as_deref().or(row.pending.as_deref()) else { continue };
+        let tool = read(text)
+            .ok_or_else(|| "What is stored of it cannot be read. Refresh the server.".to_owned())
+            .and_then(|definition| {
+                definition.tool(&server.name, marks(server, settings, row)).map_err(|error| error.to_string())
+            });
+        match tool {
+            Ok(tool) => tools.push(Arc::new(tool)),
+            Err(reason) => rejected.push(NotRegistered {
+                name: mcp_tool_name(&server.name, &row.original).into(),
+                reason: reason.into(),
+            }),
+        }
+    }
+    ServerTools { tools, rejected, down: down.map(Into::into) }
+}
+
+fn marks(server: &McpServerRow, settings: &ServerSettings, row: &UpstreamToolRow) -> McpMarks {
+    let own = settings.tools.get(&row.original).cloned().unwrap_or_default();
+    let ToolMarks { expose, defer, unsafe_in, toolsets, kind, effect } = own;
+    let held =
+        held_kind(row).map(|kind| Held { kind, since: row.pending_since.map(rfc3339).unwrap_or_default() });
+    McpMarks {
+        expose: expose.unwrap_or(settings.expose),
+        defer: defer.unwrap_or(settings.defer),
+        unsafe_in: unsafe_in.unwrap_or_else(|| settings.unsafe_in.clone()),
+        toolsets: toolsets.unwrap_or_default(),
+        kind,
+        effect,
+        trust_annotations: settings.trust_annotations,
+        held,
+        call: UpstreamCall {
+            generation: server.generation,
+            max_result_chars: usize::try_from(settings.limits.max_result_chars).unwrap_or(usize::MAX),
+        },
+    }
+}
+
+/// What is known of tools, by server.
+pub(super) fn by_server(rows: Vec<UpstreamToolRow>) -> HashMap<String, Vec<UpstreamToolRow>> {
+    let mut servers: HashMap<String, Vec<UpstreamToolRow>> = HashMap::new();
+    for row in rows {
+        servers.entry(row.server.clone()).or_default().push(row);
+    }
+    servers
+}
