@@ -103,8 +103,13 @@ fn Change(change: ToolChange, accept: Callback<Vec<ToolChange>>, busy: RwSignal<
         ToolChangeKind::Changed => "changed",
         ToolChangeKind::Moved => "the server is reached in another way",
     };
-    let lines = change.diff.iter().map(line).collect_view();
-    let label = format!("What changes in {}", change.tool);
+    let diff = if change.diff.is_empty() {
+        view! { <p class="same quiet small">"Its definition is as it was."</p> }.into_any()
+    } else {
+        let lines = change.diff.iter().map(line).collect_view();
+        let label = format!("What changes in {}", change.tool);
+        view! { <div class="diff" tabindex="0" role="group" aria-label=label>{lines}</div> }.into_any()
+    };
     let button = app.is_admin().then(|| {
         let change = change.clone();
         let label = format!("Accept {}", change.tool);
@@ -118,7 +123,7 @@ fn Change(change: ToolChange, accept: Callback<Vec<ToolChange>>, busy: RwSignal<
                 <div class="change-name"><code>{change.tool.clone()}</code><span class="badge warn"><span>{kind}</span></span><span class="quiet small">"since "<Time at=change.since /></span></div>
                 {button}
             </header>
-            <div class="diff" tabindex="0" role="group" aria-label=label>{lines}</div>
+            {diff}
         </article>
     }
     .into_any()
