@@ -11,7 +11,7 @@ use toolshelf_frontend::model::upstream::{Server, visible};
 use web_sys::{AbortController, KeyboardEvent, SubmitEvent};
 
 use super::dialogs::Close;
-use super::form::{Mistakes, ServerFields, focus_mistake};
+use super::form::{Mistakes, ServerFields, focus_mistake, show};
 use super::import::Import;
 use super::{ONE_ACCOUNT, Untrusted};
 use crate::components::{Icon, focus_by_id};
@@ -93,6 +93,9 @@ pub(super) fn ServerEditor(form: RwSignal<ServerForm>, before: Option<Arc<Server
         let Ok(abort) = abort else { return };
         busy.set(true);
         trying.set(abort.clone());
+        if only_try {
+            request_animation_frame(|| show("dialog[open] .tried"));
+        }
         spawn_local(async move {
             let failure = match (abort, before.get_value()) {
                 (Some(abort), _) => {
@@ -117,6 +120,9 @@ pub(super) fn ServerEditor(form: RwSignal<ServerForm>, before: Option<Arc<Server
             }
             trying.try_set(None);
             busy.try_set(false);
+            if only_try {
+                request_animation_frame(|| show("dialog[open] .tried"));
+            }
         });
     });
     let stop = move || {

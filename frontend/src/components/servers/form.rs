@@ -65,14 +65,22 @@ impl Mistakes {
     }
 }
 
-/// Gives the focus to the first field that is wrong, once it is marked.
+/// Gives the focus to the first field that is wrong, once it is marked. If none is, the message about the whole is shown.
 pub(super) fn focus_mistake() {
     request_animation_frame(|| {
         let field = document().query_selector("dialog[open] [aria-invalid=true]").ok().flatten();
-        if let Some(field) = field.and_then(|field| field.dyn_into::<HtmlElement>().ok()) {
-            let _ = field.focus();
+        match field.and_then(|field| field.dyn_into::<HtmlElement>().ok()) {
+            Some(field) => drop(field.focus()),
+            None => show("dialog[open] .notice.bad[role=alert]"),
         }
     });
+}
+
+/// Scrolls a part of a dialog into view, above its buttons.
+pub(super) fn show(selector: &str) {
+    if let Some(part) = document().query_selector(selector).ok().flatten() {
+        part.scroll_into_view_with_bool(false);
+    }
 }
 
 /// How a field looks.
