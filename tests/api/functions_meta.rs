@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
-use toolshelf_tests::{Answer, Client, Process, ProcessOptions, TestApp};
+use toolshelf_tests::{Answer, CATALOG, Client, Process, ProcessOptions, TestApp};
 
 const PATH: &str = "/api/v1/functions-meta";
 const ALL: [&str; 7] = ["glob", "grep", "list", "read", "todo_create", "todo_list", "web_fetch"];
@@ -34,7 +34,7 @@ async fn the_sample_imports_and_comes_out_as_it_went_in() {
     let (_app, admin) = TestApp::with_admin().await;
     assert_eq!(
         get(&admin).await.text(),
-        json!({"profiles": {"default": ALL}, "active": "default"}).to_string()
+        json!({"profiles": {"default": CATALOG}, "active": "default"}).to_string()
     );
     let done = admin.put(PATH, sample()).await.expect(200).json();
     assert_eq!(
@@ -94,7 +94,7 @@ async fn a_document_sets_exact_lists_and_leaves_what_it_does_not_name() {
     admin.delete(&format!("/api/v1/api-keys/{}", key["id"].as_str().unwrap())).await.expect(200);
     let done = admin.put(&format!("{PATH}?replace=true"), only).await.expect(200).json();
     assert_eq!(done["deleted"], json!(["kept", "Mixed", "新"]));
-    assert_eq!(get(&admin).await.json()["profiles"], json!({"default": ALL, "only": ["read"]}));
+    assert_eq!(get(&admin).await.json()["profiles"], json!({"default": CATALOG, "only": ["read"]}));
     admin.get("/api/v1/profiles/kept").await.problem(410, "retired");
 }
 

@@ -119,7 +119,7 @@ async fn no_text_ends_the_boot_document() {
         (&boot["me"]["username"], &boot["me"]["csrf_token"]),
         (&"ada".into(), &admin.csrf.as_str().into())
     );
-    assert_eq!((&boot["revision"], tools.len()), (&1.into(), 7));
+    assert_eq!((&boot["revision"], tools.len()), (&1.into(), 11));
     // The page needs no second request for the verdicts.
     let verdicts = boot["verdicts"].as_array().unwrap();
     let verdict = verdicts.iter().find(|verdict| verdict["tool"] == "grep").unwrap();

@@ -30,5 +30,6 @@ mod setup;
 mod standing;
 mod starts;
 mod todos;
+mod upstreams;
 mod users;
 mod web_fetch;

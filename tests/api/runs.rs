@@ -67,7 +67,7 @@ async fn a_message_is_answered_and_both_are_kept() {
     let kinds: Vec<&Value> = run["nodes"].as_array().unwrap().iter().map(|node| &node["kind"]).collect();
     assert_eq!(kinds, ["user_message", "model_call"]);
     let said = answer(&admin, &id).await;
-    assert!(text(&said).contains("not a language model") && text(&said).contains("7 of 7 tools"), "{said}");
+    assert!(text(&said).contains("not a language model") && text(&said).contains("7 of 11 tools"), "{said}");
     assert_eq!(text(&run["nodes"][1]), text(&said));
     for tool in ["glob", "grep", "list", "read", "todo_create", "todo_list", "web_fetch"] {
         assert!(text(&said).contains(&format!("`{tool}`")), "{said}");
@@ -97,7 +97,7 @@ async fn the_console_shows_and_calls_what_a_message_carries() {
     admin.post("/api/v1/profiles", json!({"name": "few", "tools": ["list", "grep"]})).await.expect(201);
     let id = talk(&admin, json!({"profile": "few"})).await;
     for (message, parts) in [
-        ("/tools", &["2 of 7 tools", "`grep`, `list`"][..]),
+        ("/tools", &["2 of 11 tools", "`grep`, `list`"][..]),
         ("/help", &["`/call name", "`/why name`"]),
         ("/nope", &["`/nope` is no command"]),
         ("/why list", &["`list` is **offered**"]),
@@ -146,11 +146,11 @@ async fn what_a_message_says_about_tools_counts_for_it_alone_and_is_kept_by_id()
     admin.post("/api/v1/profiles", json!({"name": "few", "tools": ["list"]})).await.expect(201);
     let id = talk(&admin, json!({})).await;
     for (said, part) in [
-        (json!({"profile": "few"}), "1 of 7 tools"),
-        (json!(["grep", "read"]), "2 of 7 tools"),
+        (json!({"profile": "few"}), "1 of 11 tools"),
+        (json!(["grep", "read"]), "2 of 11 tools"),
         (json!([]), "no tools"),
-        (json!({"tools": false, "web_search": true}), "1 of 7 tools"),
-        (json!(null), "7 of 7 tools"),
+        (json!({"tools": false, "web_search": true}), "1 of 11 tools"),
+        (json!(null), "7 of 11 tools"),
     ] {
         let run = say(&admin, &id, json!({"message": "/tools", "tools_override": said})).await;
         listen(&admin, &run).await.rest().await;

@@ -132,6 +132,11 @@ impl TestApp {
         Client::new(self.address).with("x-forwarded-for", &new_address())
     }
 
+    /// The data folder.
+    pub fn data(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
     /// The folder of a user's files.
     pub fn workspace(&self, user_id: &str) -> PathBuf {
         let folder = self.folder.path().join("workspaces").join(user_id);

@@ -13,6 +13,7 @@ mod app;
 mod client;
 mod clock;
 mod events;
+mod fake_mcp;
 mod model;
 mod page;
 mod process;
@@ -24,6 +25,7 @@ pub use app::{ADMIN, AppOptions, Key, PASSWORD, Session, TestApp};
 pub use client::{Ask, Client};
 pub use clock::TestClock;
 pub use events::{EventStream, SentEvent};
+pub use fake_mcp::{FakeMcp, plain_tool};
 pub use model::{ModelCall, TestModel};
 pub use page::{inputs, script_texts, tags, tokens_in};
 pub use process::{Ended, Process, ProcessOptions};
@@ -46,3 +48,18 @@ pub fn within<F: Future>(what: &str, future: F) -> impl Future<Output = F::Outpu
         })
     }
 }
+
+/// Every tool of the catalog, in the order of lists.
+pub const CATALOG: [&str; 11] = [
+    "glob",
+    "grep",
+    "list",
+    "read",
+    "get_mcp_prompt",
+    "list_mcp_prompts",
+    "list_mcp_resources",
+    "read_mcp_resource",
+    "todo_create",
+    "todo_list",
+    "web_fetch",
+];

@@ -17,7 +17,7 @@ mod workspace;
 use std::sync::Arc;
 
 use toolshelf_runtime::store::Store;
-use toolshelf_runtime::{Clock, RegistryBuilder};
+use toolshelf_runtime::{Clock, RegistryBuilder, Upstreams};
 
 pub use web::{WebClient, WebConfig, WebError};
 pub use workspace::{WorkspaceError, Workspaces};
@@ -32,15 +32,17 @@ pub struct Builtins {
     pub store: Arc<dyn Store>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
+    /// Upstream MCP servers.
+    pub upstreams: Arc<dyn Upstreams>,
 }
 
 /// Registers all built-in functions.
 #[must_use]
 pub fn register(builder: RegistryBuilder, builtins: Builtins) -> RegistryBuilder {
-    let Builtins { workspaces, web, store, clock } = builtins;
+    let Builtins { workspaces, web, store, clock, upstreams } = builtins;
     let builder = files::register(builder, &workspaces);
     let builder = web::register(builder, web);
-    let builder = meta::register(builder);
+    let builder = meta::register(builder, &upstreams);
     planning::register(builder, store, clock)
 }
 

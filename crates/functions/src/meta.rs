@@ -4,12 +4,22 @@ mod prompts;
 mod resources;
 mod tool_search;
 
+use std::sync::Arc;
+
 use toolshelf_core::{reachable_upstreams, resolve};
-use toolshelf_runtime::{CallContext, FunctionError, RegistryBuilder, UpstreamQuery};
+use toolshelf_runtime::{CallContext, Check, FunctionError, RegistryBuilder, UpstreamQuery, Upstreams};
 
 /// Registers them.
-pub(crate) fn register(builder: RegistryBuilder) -> RegistryBuilder {
-    prompts::register(resources::register(tool_search::register(builder)))
+pub(crate) fn register(builder: RegistryBuilder, upstreams: &Arc<dyn Upstreams>) -> RegistryBuilder {
+    let builder = tool_search::register(builder);
+    let builder = resources::register(builder, &needs_servers(upstreams));
+    prompts::register(builder, &needs_servers(upstreams))
+}
+
+/// Whether there is any server to ask.
+fn needs_servers(upstreams: &Arc<dyn Upstreams>) -> Check {
+    let upstreams = Arc::clone(upstreams);
+    Arc::new(move || if upstreams.is_empty() { Err("no MCP server is connected".to_owned()) } else { Ok(()) })
 }
 
 /// The servers that the request reaches: those of which it could call a tool.

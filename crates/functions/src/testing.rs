@@ -9,7 +9,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use toolshelf_core::{Caller, Conversation, Identity, Request, Role, Scope};
 use toolshelf_runtime::store::{Store, StoreError, UnitOfWork};
-use toolshelf_runtime::{CallRefused, Registry, SystemClock, ToolReturn};
+use toolshelf_runtime::{CallRefused, NoUpstreams, Registry, SystemClock, ToolReturn};
 
 use crate::{Builtins, WebClient, WebConfig, Workspaces, register};
 
@@ -28,7 +28,13 @@ impl Bench {
         let data = tempfile::tempdir().unwrap();
         let workspaces = Workspaces::open(&data.path().join("workspaces")).unwrap();
         workspaces.of("alice").unwrap();
-        let builtins = Builtins { workspaces, web, store: Arc::new(NoStore), clock: Arc::new(SystemClock) };
+        let builtins = Builtins {
+            workspaces,
+            web,
+            store: Arc::new(NoStore),
+            clock: Arc::new(SystemClock),
+            upstreams: Arc::new(NoUpstreams),
+        };
         let registry = register(Registry::builder(), builtins).build().unwrap();
         Self { data, registry }
     }

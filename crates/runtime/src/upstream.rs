@@ -156,6 +156,9 @@ pub trait Upstreams: Send + Sync {
     /// Keeps a connection to a server from now on, in place of any that there was to a server of this name.
     fn start(&self, spec: UpstreamSpec, reports: Arc<dyn UpstreamReports>);
 
+    /// Whether there is no server to be connected.
+    fn is_empty(&self) -> bool;
+
     /// Ends the connection to a server and waits until its program is gone. No report of it comes after this.
     async fn stop(&self, server: &str);
 
@@ -190,6 +193,10 @@ pub struct NoUpstreams;
 #[async_trait]
 impl Upstreams for NoUpstreams {
     fn start(&self, _: UpstreamSpec, _: Arc<dyn UpstreamReports>) {}
+
+    fn is_empty(&self) -> bool {
+        true
+    }
 
     async fn stop(&self, _: &str) {}
 

@@ -84,6 +84,7 @@ pub(crate) async fn open(
         })?,
         store: Arc::clone(&store) as Arc<dyn Store>,
         clock: Arc::clone(&environment.clock),
+        upstreams: Arc::clone(&how.upstreams),
     };
     let builder = Registry::builder().upstreams(how.upstreams).variables(is_set);
     let registry = more(toolshelf_functions::register(builder, builtins)).build().map_err(|errors| {

@@ -4,7 +4,7 @@ use toolshelf_api::{
     Change, ChosenToolset, Conversation, CreateConversation, Page, ToolsetOrigin, UpdateConversation,
 };
 use toolshelf_core::Snapshot;
-use toolshelf_runtime::store::{ConversationRow, FallbackOrigin, UnitOfWork};
+use toolshelf_runtime::store::{ConversationRow, FallbackOrigin, LoadedToolRow, UnitOfWork};
 
 use crate::Service;
 use crate::account_rules::Fields;
@@ -18,8 +18,8 @@ use crate::times::rfc3339;
 /// The title of a conversation that nobody named.
 pub(crate) const UNTITLED: &str = "New conversation";
 
-/// A conversation as it is shown.
-fn shape(snapshot: &Snapshot, row: ConversationRow) -> Conversation {
+/// A conversation as it is shown, with the deferred tools that it loaded.
+fn shape(snapshot: &Snapshot, row: ConversationRow, loaded: Vec<LoadedToolRow>) -> Conversation {
     Conversation {
         profile: row.pick.as_deref().map(|pick| references::shown(snapshot, pick)),
         toolset: in_force(snapshot, &row),
@@ -30,7 +30,7 @@ fn shape(snapshot: &Snapshot, row: ConversationRow) -> Conversation {
         tools_enabled: row.tools_enabled,
         web_search: row.web_search,
         attended: row.attended,
-        loaded: Vec::new(),
+        loaded: loaded.into_iter().map(|loaded| loaded.tool).collect(),
         revision: row.revision,
         created_at: rfc3339(row.created_at),
         updated_at: rfc3339(row.updated_at),
@@ -82,7 +82,15 @@ impl Service {
         rows.truncate(limit as usize);
         let next_cursor = rows.last().filter(|_| more).map(|row| row.id.clone());
         let total = unit.count_conversations(actor.user_id(), query).await?;
-        let items = rows.into_iter().map(|row| shape(&snapshot, row)).collect();
+        let ids: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
+        let mut loaded = unit.list_loaded_tools_of(actor.user_id(), &ids).await?;
+        let items = rows
+            .into_iter()
+            .map(|row| {
+                let loaded = loaded.remove(&row.id).unwrap_or_default();
+                shape(&snapshot, row, loaded)
+            })
+            .collect();
         Ok(Page { items, next_cursor, total })
     }
 
@@ -127,13 +135,15 @@ impl Service {
         };
         unit.insert_conversation(&row).await?;
         unit.commit().await?;
-        Ok(shape(&snapshot, row))
+        Ok(shape(&snapshot, row, Vec::new()))
     }
 
     /// One of the actor's conversations.
     pub async fn get_conversation(&self, actor: &Actor, id: &str) -> Result<Conversation, ServiceError> {
         let snapshot = self.registry().snapshot().load()?;
-        Ok(shape(&snapshot, self.own_conversation(actor, id).await?))
+        let row = self.own_conversation(actor, id).await?;
+        let loaded = self.store().read().await?.list_loaded_tools(id).await?;
+        Ok(shape(&snapshot, row, loaded))
     }
 
     /// Changes one of the actor's conversations.
@@ -156,6 +166,7 @@ impl Service {
         let snapshot = self.registry().snapshot().load()?;
         let mut unit = self.begin_for(actor).await?;
         let before = find_own(&mut *unit, actor, id, expected_revision, &snapshot).await?;
+        let loaded = unit.list_loaded_tools(id).await?;
         let mut row = before.clone();
         row.title = title.map_or(row.title, str::to_owned);
         match &change.profile {
@@ -177,7 +188,7 @@ impl Service {
             }
             unit.commit().await?;
         }
-        Ok(shape(&snapshot, row))
+        Ok(shape(&snapshot, row, loaded))
     }
 
     /// Removes one of the actor's conversations with all that belongs to it.
@@ -221,7 +232,8 @@ async fn find_own(
     let row = unit.find_conversation(id).await?.filter(|row| row.user_id == actor.user_id());
     let Some(row) = row else { return Err(ServiceError::not_found("conversation", id)) };
     if expected_revision.is_some_and(|expected| expected != row.revision) {
-        let current = serde_json::to_value(shape(snapshot, row)).map_err(|error| {
+        let loaded = unit.list_loaded_tools(id).await?;
+        let current = serde_json::to_value(shape(snapshot, row, loaded)).map_err(|error| {
             ServiceError::Internal(format!("a conversation cannot be written as JSON: {error}"))
         })?;
         return Err(ServiceError::Stale { current });

@@ -220,7 +220,9 @@ impl Service {
         }
         let title = new.title.as_deref().map_or(new.name.as_str(), str::trim).to_owned();
         let mut fields = Fields::default();
-        fields.line(&format!("{pointer}/title"), &title, 100);
+        if new.title.is_some() {
+            fields.line(&format!("{pointer}/title"), &title, 100);
+        }
         errors.extend(fields.take());
         let settings = match merged(ServerSettings::default(), new.settings, &format!("{pointer}/settings")) {
             Ok(settings) => settings,
@@ -297,7 +299,8 @@ impl Service {
             self.connect(&row).await?;
             self.tell_server_changed(&row.name);
         }
-        Ok(())
+        // Functions that need a server can run now.
+        self.refresh_checks().await
     }
 
     /// Changes a server. When its command or address changes, all its tools count as changed.
@@ -391,13 +394,20 @@ impl Service {
                     unit.append_audit(&by_actor(&author, now, "mcp_server.changed", &row.name, detail))
                         .await?;
                     let rows = intake::known(unit, &row.name).await?;
-                    if reconnects {
+                    let live = if reconnects {
                         // Until it answers again nothing is known of it.
-                        service.live_servers().begin(&row.name, row.enabled, now);
-                    }
-                    let live = service.live_servers().get(&row.name, row.enabled, now);
+                        LiveServers::new_one(row.enabled, now)
+                    } else {
+                        service.live_servers().get(&row.name, row.enabled, now)
+                    };
                     let has = server_tools(&row, &read_settings(&row)?, &rows, &live.rejected, live.down());
-                    let deltas = vec![Delta::Servers(vec![(Arc::from(row.name.as_str()), has)])];
+                    let mut deltas = vec![Delta::Servers(vec![(Arc::from(row.name.as_str()), has)])];
+                    if reconnects {
+                        let (name, enabled) = (row.name.clone(), row.enabled);
+                        deltas.push(Delta::Then(Box::new(move || {
+                            service.live_servers().begin(&name, enabled, now);
+                        })));
+                    }
                     Ok(Written { value: row, deltas })
                 })
             })
@@ -420,7 +430,7 @@ impl Service {
             }
         }
         self.tell_server_changed(&row.name);
-        Ok(())
+        self.refresh_checks().await
     }
 
     /// Removes a server with its tools. Profiles keep their names, disables stay, and should a server of this name come back,
@@ -458,7 +468,7 @@ impl Service {
         self.registry().upstreams().stop(name).await;
         self.live_servers().forget(name);
         self.tell_server_changed(name);
-        Ok(())
+        self.refresh_checks().await
     }
 
     /// Connects a server now if it is down, and asks it for its tools if it is not.

@@ -41,6 +41,8 @@ pub(crate) enum Delta {
     Sightings(HashMap<Arc<str>, u64>),
     /// The names that are kept, each with the profile that it leads to.
     RetiredNames(Vec<(String, Option<Arc<str>>)>),
+    /// What is to be done once the rest is in force, before anybody can write again.
+    Then(Box<dyn Fn() + Send + Sync>),
 }
 
 impl Delta {
@@ -59,6 +61,7 @@ impl Delta {
             Self::Profile(profile) => snapshot.with_profile(Arc::clone(profile)),
             Self::ProfileGone(id) => snapshot.without_profile(id),
             Self::RetiredNames(names) => snapshot.with_retired_names(names.iter().cloned()),
+            Self::Then(_) => snapshot.clone(),
         }
     }
 
@@ -77,7 +80,7 @@ impl Delta {
             }
             Self::ProfileGone(id) => Some(Event::ProfileChanged { revision, id: id.clone(), name: None }),
             Self::Servers(_) | Self::ServerDown { .. } => Some(Event::CatalogChanged { revision }),
-            Self::RetiredNames(_) | Self::Sightings(_) => None,
+            Self::RetiredNames(_) | Self::Sightings(_) | Self::Then(_) => None,
         }
     }
 }
@@ -151,6 +154,11 @@ impl Service {
             let events: Vec<Event> = deltas.iter().filter_map(|delta| delta.event(&next)).collect();
             cell.swap(next);
             guard.up_to_date = true;
+            for delta in &deltas {
+                if let Delta::Then(work) = delta {
+                    work();
+                }
+            }
             for event in events {
                 inner.events.publish(event);
             }

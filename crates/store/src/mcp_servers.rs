@@ -1,5 +1,7 @@
 //! Upstream MCP servers, what is known of their tools, and the deferred tools that conversations loaded.
 
+use std::collections::HashMap;
+
 use async_trait::async_trait;
 use sqlx::sqlite::SqliteRow;
 use toolshelf_runtime::store::{
@@ -208,6 +210,37 @@ impl LoadedTools for SqliteUnit {
                 })
             })
             .collect()
+    }
+
+    async fn list_loaded_tools_of(
+        &mut self,
+        user_id: &str,
+        conversation_ids: &[&str],
+    ) -> Result<HashMap<String, Vec<LoadedToolRow>>, StoreError> {
+        let (Some(first), Some(last)) = (conversation_ids.iter().min(), conversation_ids.iter().max()) else {
+            return Ok(HashMap::new());
+        };
+        // Pages are neighbours by id, so a range reads hardly more than what is named.
+        let statement = sqlx::query(concat!(
+            "SELECT ",
+            columns!("loaded_tools": "conversation_id", "number", "tool", "definition"),
+            " FROM loaded_tools JOIN conversations ON conversations.id = loaded_tools.conversation_id \
+             WHERE conversations.user_id = $1 AND loaded_tools.conversation_id BETWEEN $2 AND $3 \
+             ORDER BY loaded_tools.conversation_id, loaded_tools.number"
+        ));
+        let rows = self.all(statement.bind(user_id).bind(*first).bind(*last)).await?;
+        let mut loaded: HashMap<String, Vec<LoadedToolRow>> = HashMap::new();
+        for row in &rows {
+            let stored = Stored::new(row, &["loaded_tools.conversation_id", "loaded_tools.number"]);
+            let conversation: &str = stored.get("loaded_tools.conversation_id")?;
+            if conversation_ids.contains(&conversation) {
+                loaded.entry(conversation.to_owned()).or_default().push(LoadedToolRow {
+                    tool: stored.get("loaded_tools.tool")?,
+                    definition: stored.get("loaded_tools.definition")?,
+                });
+            }
+        }
+        Ok(loaded)
     }
 
     async fn put_loaded_tools(

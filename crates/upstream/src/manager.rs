@@ -132,6 +132,10 @@ impl Upstreams for McpUpstreams {
         Trial { outcome, log: log.lines() }
     }
 
+    fn is_empty(&self) -> bool {
+        self.servers().is_empty()
+    }
+
     fn log(&self, server: &str) -> Vec<String> {
         self.server(server).map(|server| server.log.lines()).unwrap_or_default()
     }

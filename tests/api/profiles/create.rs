@@ -1,9 +1,9 @@
 //! Making, cloning and listing profiles.
 
 use serde_json::{Value, json};
-use toolshelf_tests::TestApp;
+use toolshelf_tests::{CATALOG, TestApp};
 
-use super::{ALL, edit, listed, make, path, show};
+use super::{edit, listed, make, path, show};
 
 #[tokio::test]
 async fn a_new_profile_copies_default_unless_another_toolset_is_named() {
@@ -18,7 +18,7 @@ async fn a_new_profile_copies_default_unless_another_toolset_is_named() {
     assert_eq!(
         profile,
         json!({
-            "name": "mine", "description": "For nights", "tools": ALL, "missing": [], "pinned": [],
+            "name": "mine", "description": "For nights", "tools": CATALOG, "missing": [], "pinned": [],
             "new_tools": "ignore", "held": [], "owner": "ada", "can_edit": true,
             "used_by": {"conversations": 0, "keys": 0, "starts": 0, "others": false}, "revision": 1, "tokens": tokens,
             "created_at": at, "updated_at": at
@@ -31,7 +31,7 @@ async fn a_new_profile_copies_default_unless_another_toolset_is_named() {
         ("two", json!(["read", "grep"])),
         ("TWO", json!(["read", "grep"])),
         ("none", json!([])),
-        ("all", json!(ALL)),
+        ("all", json!(CATALOG)),
     ]
     .into_iter()
     .enumerate()
@@ -118,7 +118,7 @@ async fn a_clone_is_the_cloners_and_goes_its_own_way() {
 
     let clone =
         bob.post(&format!("{}/clone", path("default")), json!({"name": "everything"})).await.expect(201);
-    assert_eq!(clone.json()["tools"], json!(ALL));
+    assert_eq!(clone.json()["tools"], json!(CATALOG));
     let again = bob.post(&format!("{}/clone", path("source")), json!({"name": "COPY"})).await;
     again.problem(409, "name_taken");
     let nothing = bob.post(&format!("{}/clone", path("surce")), json!({"name": "x"})).await;
@@ -159,7 +159,7 @@ async fn default_is_listed_first_and_pages_of_every_size_show_the_same() {
             (text("name"), text("kind"), item["count"].as_u64().unwrap())
         })
         .collect();
-    assert_eq!(shown[..3], [("default", "reserved", 7), ("none", "reserved", 0), ("a", "profile", 1)]);
+    assert_eq!(shown[..3], [("default", "reserved", 11), ("none", "reserved", 0), ("a", "profile", 1)]);
     assert_eq!((shown.len(), &toolsets["total"]), (7, &json!(7)));
 }
 
@@ -167,7 +167,7 @@ async fn default_is_listed_first_and_pages_of_every_size_show_the_same() {
 async fn default_is_computed_and_cannot_be_changed() {
     let (_app, admin) = TestApp::with_admin().await;
     let default = show(&admin, "default").await;
-    assert_eq!((&default["tools"], &default["owner"]), (&json!(ALL), &Value::Null));
+    assert_eq!((&default["tools"], &default["owner"]), (&json!(CATALOG), &Value::Null));
     assert_eq!((&default["can_edit"], &default["revision"]), (&json!(false), &json!(0)));
     assert_eq!(show(&admin, "all").await, default);
     for name in ["default", "all", "full", "none"] {

@@ -1,12 +1,13 @@
 //! `list_mcp_prompts` and `get_mcp_prompt`.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use toolshelf_core::Kind;
-use toolshelf_runtime::{CallContext, FunctionSpec, RegistryBuilder, ToolReturn, UpstreamQuery};
+use toolshelf_runtime::{CallContext, Check, FunctionSpec, RegistryBuilder, ToolReturn, UpstreamQuery};
 
 use super::resources::listed;
 use super::{ask, ask_all};
@@ -31,11 +32,12 @@ struct Get {
     arguments: BTreeMap<String, String>,
 }
 
-pub(super) fn register(builder: RegistryBuilder) -> RegistryBuilder {
+pub(super) fn register(builder: RegistryBuilder, check: &Check) -> RegistryBuilder {
     let list = FunctionSpec {
         title: Some("List MCP prompts"),
         kind: Kind::Meta,
         defer: true,
+        check: Some(Arc::clone(check)),
         ..FunctionSpec::new(
             "list_mcp_prompts",
             "mcp",
@@ -46,6 +48,7 @@ pub(super) fn register(builder: RegistryBuilder) -> RegistryBuilder {
         title: Some("Get an MCP prompt"),
         kind: Kind::Read,
         defer: true,
+        check: Some(Arc::clone(check)),
         ..FunctionSpec::new(
             "get_mcp_prompt",
             "mcp",

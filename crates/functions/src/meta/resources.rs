@@ -1,10 +1,12 @@
 //! `list_mcp_resources` and `read_mcp_resource`.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolshelf_core::{Kind, visible_line};
-use toolshelf_runtime::{CallContext, FunctionSpec, RegistryBuilder, ToolReturn, UpstreamQuery};
+use toolshelf_runtime::{CallContext, Check, FunctionSpec, RegistryBuilder, ToolReturn, UpstreamQuery};
 
 use super::{ask, ask_all};
 
@@ -28,11 +30,12 @@ struct Read {
     uri: String,
 }
 
-pub(super) fn register(builder: RegistryBuilder) -> RegistryBuilder {
+pub(super) fn register(builder: RegistryBuilder, check: &Check) -> RegistryBuilder {
     let list = FunctionSpec {
         title: Some("List MCP resources"),
         kind: Kind::Meta,
         defer: true,
+        check: Some(Arc::clone(check)),
         ..FunctionSpec::new(
             "list_mcp_resources",
             "mcp",
@@ -44,6 +47,7 @@ pub(super) fn register(builder: RegistryBuilder) -> RegistryBuilder {
         title: Some("Read an MCP resource"),
         kind: Kind::Read,
         defer: true,
+        check: Some(Arc::clone(check)),
         ..FunctionSpec::new(
             "read_mcp_resource",
             "mcp",

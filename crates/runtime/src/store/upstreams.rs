@@ -1,5 +1,7 @@
 //! Upstream MCP servers, what is known of their tools, and the deferred tools that conversations loaded.
 
+use std::collections::HashMap;
+
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
@@ -92,6 +94,12 @@ pub struct LoadedToolRow {
 pub trait LoadedTools {
     /// What a conversation loaded, by first appearance.
     async fn list_loaded_tools(&mut self, conversation_id: &str) -> Result<Vec<LoadedToolRow>, StoreError>;
+    /// What those of a user's conversations loaded that are named, by conversation.
+    async fn list_loaded_tools_of(
+        &mut self,
+        user_id: &str,
+        conversation_ids: &[&str],
+    ) -> Result<HashMap<String, Vec<LoadedToolRow>>, StoreError>;
     /// Replaces what a conversation loaded. The order is kept.
     async fn put_loaded_tools(
         &mut self,

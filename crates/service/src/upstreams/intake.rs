@@ -82,20 +82,24 @@ impl Service {
                 if current(unit, &server, generation).await?.is_none() {
                     return Ok(Written { value: (), deltas: Vec::new() });
                 }
-                service.live_servers().change(&server, now, |live| {
-                    if live.state != ServerState::Down {
-                        live.since = now;
-                    }
-                    live.state = ServerState::Down;
-                    live.reason = Some(reason.clone());
-                    live.retry_at = retry_at;
-                });
                 let in_force = is_down_as(snapshot, &server, Some(&reason));
-                let deltas = if in_force {
-                    Vec::new()
-                } else {
-                    vec![Delta::ServerDown { server, down: Some(reason) }]
+                let (name, why) = (server.clone(), reason.clone());
+                let note = move || {
+                    service.live_servers().change(&name, now, |live| {
+                        if live.state != ServerState::Down {
+                            live.since = now;
+                        }
+                        live.state = ServerState::Down;
+                        live.reason = Some(why.clone());
+                        live.retry_at = retry_at;
+                    });
                 };
+                if in_force {
+                    note();
+                    return Ok(Written { value: (), deltas: Vec::new() });
+                }
+                let down = Delta::ServerDown { server, down: Some(reason) };
+                let deltas = vec![down, Delta::Then(Box::new(note))];
                 Ok(Written { value: (), deltas })
             })
         })
@@ -133,13 +137,16 @@ impl Service {
                 let has = server_tools(&row, &settings, &rows, &rejected, None);
                 let mut deltas = seen_first(unit, snapshot, &has.tools).await?;
                 deltas.push(Delta::Servers(vec![(Arc::from(name.as_str()), has)]));
-                service.live_servers().change(&name, now, |live| {
-                    if live.state != ServerState::Ready {
-                        live.since = now;
-                    }
-                    (live.state, live.reason, live.retry_at) = (ServerState::Ready, None, None);
-                    live.rejected = rejected;
-                });
+                // It is shown as ready when its tools are there, and not before.
+                deltas.push(Delta::Then(Box::new(move || {
+                    service.live_servers().change(&name, now, |live| {
+                        if live.state != ServerState::Ready {
+                            live.since = now;
+                        }
+                        (live.state, live.reason, live.retry_at) = (ServerState::Ready, None, None);
+                        live.rejected.clone_from(&rejected);
+                    });
+                })));
                 Ok(Written { value: (), deltas })
             })
         })

@@ -49,14 +49,18 @@ impl Live {
 pub(crate) struct LiveServers(Mutex<HashMap<String, Live>>);
 
 impl LiveServers {
+    /// A server of which nothing is known yet: it is being connected, or switched off.
+    pub(super) fn new_one(enabled: bool, now: DateTime<Utc>) -> Live {
+        Live::new(if enabled { ServerState::Connecting } else { ServerState::Disabled }, now)
+    }
+
     fn all(&self) -> MutexGuard<'_, HashMap<String, Live>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What a server is doing; one of which nothing is known yet is being connected, or switched off.
     pub(super) fn get(&self, server: &str, enabled: bool, now: DateTime<Utc>) -> Live {
-        let state = if enabled { ServerState::Connecting } else { ServerState::Disabled };
-        self.all().get(server).cloned().unwrap_or_else(|| Live::new(state, now))
+        self.all().get(server).cloned().unwrap_or_else(|| Self::new_one(enabled, now))
     }
 
     /// Changes what is known of a server.
@@ -68,8 +72,7 @@ impl LiveServers {
 
     /// Begins anew with a server that is connected, or switched off.
     pub(super) fn begin(&self, server: &str, enabled: bool, now: DateTime<Utc>) {
-        let state = if enabled { ServerState::Connecting } else { ServerState::Disabled };
-        self.all().insert(server.to_owned(), Live::new(state, now));
+        self.all().insert(server.to_owned(), Self::new_one(enabled, now));
     }
 
     pub(super) fn forget(&self, server: &str) {

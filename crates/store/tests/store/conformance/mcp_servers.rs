@@ -1,5 +1,6 @@
 //! Upstream MCP servers, what is known of their tools, and the deferred tools that conversations loaded.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use toolshelf_runtime::store::{LoadedToolRow, McpServerRow, Store, StoreError, UpstreamToolRow};
@@ -113,6 +114,10 @@ pub(crate) async fn loaded_tools_keep_their_order_and_go_with_their_conversation
     assert_eq!(unit.list_loaded_tools("c1").await.unwrap(), [row("z"), row("a")]);
     unit.put_loaded_tools("c1", &[row("a"), row("m")]).await.unwrap();
     assert_eq!(unit.list_loaded_tools("c1").await.unwrap(), [row("a"), row("m")]);
+    let of = unit.list_loaded_tools_of("u1", &["c1", "c0"]).await.unwrap();
+    assert_eq!(of, HashMap::from([("c1".to_owned(), vec![row("a"), row("m")])]));
+    assert!(unit.list_loaded_tools_of("u2", &["c1"]).await.unwrap().is_empty());
+    assert!(unit.list_loaded_tools_of("u1", &[]).await.unwrap().is_empty());
     unit.delete_conversation("c1").await.unwrap();
     assert!(unit.list_loaded_tools("c1").await.unwrap().is_empty());
     assert!(unit.put_loaded_tools("nobody", &[row("a")]).await.is_err());
