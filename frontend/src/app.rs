@@ -8,8 +8,10 @@ use toolshelf_frontend::model::route::Route;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement, KeyboardEvent};
 
-use crate::components::{DisableDialog, KeysDialog, Nav, ProfileDialog, ToastList, focus_by_id};
-use crate::pages::{ChatPage, FunctionsPage, UnknownPage};
+use crate::components::{
+    DisableDialog, KeysDialog, Nav, PasswordDialog, ProfileDialog, ServerDialog, ToastList, focus_by_id,
+};
+use crate::pages::{ChatPage, ExplainPage, FunctionsPage, UnknownPage, UpstreamsPage};
 use crate::state::App;
 
 /// Phones, as in the style sheets.
@@ -38,6 +40,8 @@ pub(crate) fn start() {
 enum Page {
     Functions,
     Chat,
+    Upstreams,
+    Explain,
     Unknown,
 }
 
@@ -50,12 +54,17 @@ fn Shell(boot: Boot, icons: String) -> impl IntoView {
     listen_to_keys(app, help);
     Effect::new(move |_| {
         let title = match app.route.get() {
-            Route::Functions { tool: Some(name) } => format!("{name} · Toolshelf"),
+            Route::Functions { tool: Some(name) } | Route::Upstreams { name: Some(name) } => {
+                format!("{name} · Toolshelf")
+            }
             Route::Functions { tool: None } => match app.profiles.open.get() {
                 Some(profile) => format!("{profile} · Toolshelf"),
                 None => "Functions · Toolshelf".to_owned(),
             },
             Route::Chat { .. } => "Chat · Toolshelf".to_owned(),
+            Route::Upstreams { name: None } => "Servers · Toolshelf".to_owned(),
+            Route::Explain { tool: Some(name), .. } => format!("Why {name}? · Toolshelf"),
+            Route::Explain { tool: None, .. } => "Explain · Toolshelf".to_owned(),
             Route::Unknown => "Not found · Toolshelf".to_owned(),
         };
         document().set_title(&title);
@@ -65,6 +74,8 @@ fn Shell(boot: Boot, icons: String) -> impl IntoView {
         app.route.with(|route| match route {
             Route::Functions { .. } => Page::Functions,
             Route::Chat { .. } => Page::Chat,
+            Route::Upstreams { .. } => Page::Upstreams,
+            Route::Explain { .. } => Page::Explain,
             Route::Unknown => Page::Unknown,
         })
     });
@@ -75,11 +86,15 @@ fn Shell(boot: Boot, icons: String) -> impl IntoView {
             {move || match page.get() {
                 Page::Functions => view! { <FunctionsPage help /> }.into_any(),
                 Page::Chat => view! { <ChatPage /> }.into_any(),
+                Page::Upstreams => view! { <UpstreamsPage /> }.into_any(),
+                Page::Explain => view! { <ExplainPage /> }.into_any(),
                 Page::Unknown => view! { <UnknownPage /> }.into_any(),
             }}
         </div>
         <DisableDialog />
         <ProfileDialog />
+        <ServerDialog />
+        <PasswordDialog />
         <KeysDialog open=help />
         <ToastList />
     }
@@ -107,6 +122,9 @@ fn listen_to_keys(app: App, help: RwSignal<bool>) {
             if app.route.with_untracked(|route| route.tool().is_some()) {
                 event.prevent_default();
                 app.open(None);
+            } else if app.route.with_untracked(|route| matches!(route, Route::Upstreams { name: Some(_) })) {
+                event.prevent_default();
+                app.open_server(None);
             }
             return;
         }

@@ -8,7 +8,7 @@ use toolshelf_tests::TestApp;
 use crate::chromium::Chromium;
 
 /// Every screen, with something that says it is there.
-const SCREENS: [(&str, &str); 11] = [
+const SCREENS: [(&str, &str); 15] = [
     ("/functions", "[data-testid=tool-row]"),
     ("/functions/grep", "#panel-details .param, #panel-details dl, #panel-details ul"),
     ("/functions/no_such_tool", "#drawer-title"),
@@ -16,6 +16,10 @@ const SCREENS: [(&str, &str); 11] = [
     ("/functions?profile=nowhere", ".notice.bad"),
     ("/chat", ".welcome"),
     ("/chat/none", ".notice.bad"),
+    ("/upstreams", ".servers-empty"),
+    ("/upstreams/none", ".server-drawer .state"),
+    ("/explain", "#explain-tool"),
+    ("/explain/grep", ".waterfall"),
     ("/people", "form"),
     ("/keys", "form"),
     ("/people/none", "h1"),
@@ -42,7 +46,7 @@ async fn check(chromium: &Chromium, axe: &str, place: &str) {
     let overflow =
         chromium.value("document.documentElement.scrollWidth - document.documentElement.clientWidth").await;
     assert_eq!(overflow, json!(0), "{place} is wider than the window");
-    if place.starts_with("/functions") || place.starts_with("/chat") {
+    if ["/functions", "/chat", "/upstreams", "/explain"].iter().any(|page| place.starts_with(page)) {
         // The app's parts scroll, not the page.
         let below = chromium
             .value("document.documentElement.scrollHeight - document.documentElement.clientHeight")

@@ -30,7 +30,18 @@ impl Failure {
         }
     }
 
-    fn unreadable(status: u16) -> Self {
+    /// What it says about one field, else what it says at all.
+    pub(crate) fn beside(&self) -> String {
+        match self {
+            Self::Refused(problem) => {
+                problem.errors.first().map_or_else(|| problem.detail.clone(), |error| error.message.clone())
+            }
+            Self::Offline | Self::Cancelled => self.sentence(),
+        }
+    }
+
+    /// An answer that does not hold what it should.
+    pub(super) fn unreadable(status: u16) -> Self {
         let detail =
             format!("The server answered {status}, which this page cannot read. Try again in a moment.");
         Self::Refused(Box::new(Problem { status, detail, ..Problem::default() }))

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use toolshelf_api::{
-    AcceptChanges, ChangeDecision, ConfirmPassword, CreateMcpServer, DecideChange, ImportMcpServers, Page,
+    AcceptChanges, ChangeDecision, ConfirmPassword, CreateMcpServer, DecideChange, ImportMcpServers,
     ToolChange, TriedConnection, UpdateMcpServer,
 };
-use toolshelf_frontend::model::upstream::{Imported, Server};
+use toolshelf_frontend::model::upstream::{ImportedServer, Server};
+use toolshelf_frontend::model::upstream_read as read;
 use web_sys::AbortSignal;
 
-use super::http::{CONFIRM, Parts, Reply, send, send_empty};
+use super::http::{CONFIRM, Failure, Parts, Reply, send, send_empty};
 use super::tools::Api;
 
 /// What reads a single thing.
@@ -24,20 +25,31 @@ fn path(name: &str, rest: &str) -> String {
     format!("/mcp-servers/{name}{rest}")
 }
 
+/// Sends a request whose answer is read by hand. All of them share this.
+async fn ask(path: &str, parts: Parts<'_>) -> Reply<Value> {
+    send(path, parts).await
+}
+
+/// Reads the server that a request answers with.
+async fn ask_server(path: &str, parts: Parts<'_>) -> Reply<Server> {
+    read::server(&ask(path, parts).await?).ok_or_else(|| Failure::unreadable(200))
+}
+
 impl Api {
     /// Every server, by name.
-    pub(crate) async fn servers(&self) -> Reply<Page<Server>> {
-        send("/mcp-servers?limit=500", get()).await
+    pub(crate) async fn servers(&self) -> Reply<Vec<Server>> {
+        let page = ask("/mcp-servers?limit=500", get()).await?;
+        Ok(read::list(&page, "items", read::server).into_iter().flatten().collect())
     }
 
     /// One server.
     pub(crate) async fn server(&self, name: &str) -> Reply<Server> {
-        send(&path(name, ""), get()).await
+        ask_server(&path(name, ""), get()).await
     }
 
     /// Adds a server.
     pub(crate) async fn create_server(&self, new: &CreateMcpServer) -> Reply<Server> {
-        send("/mcp-servers", self.write("POST", new)).await
+        ask_server("/mcp-servers", self.write("POST", new)).await
     }
 
     /// Changes a server, if it is still at this revision.
@@ -48,12 +60,12 @@ impl Api {
         change: &UpdateMcpServer,
     ) -> Reply<Server> {
         let parts = Parts { revision: Some(revision), ..self.write("PATCH", change) };
-        send(&path(name, ""), parts).await
+        ask_server(&path(name, ""), parts).await
     }
 
-    /// Removes a server.
-    pub(crate) async fn delete_server(&self, name: &str) -> Reply<()> {
-        send_empty(&path(name, ""), self.bare("DELETE", None)).await
+    /// Removes a server, if it is still at this revision.
+    pub(crate) async fn delete_server(&self, name: &str, revision: u64) -> Reply<()> {
+        send_empty(&path(name, ""), self.bare("DELETE", Some(revision))).await
     }
 
     /// Connects a server anew, or reads its tools again.
@@ -68,17 +80,19 @@ impl Api {
         abort: &AbortSignal,
     ) -> Reply<TriedConnection> {
         let parts = Parts { abort: Some(abort), ..self.write("POST", new) };
-        send("/mcp-servers/test", parts).await
+        Ok(read::tried(&ask("/mcp-servers/test", parts).await?))
     }
 
     /// Says what a document holds, or adds its servers.
-    pub(crate) async fn import_servers(&self, import: &ImportMcpServers) -> Reply<Imported> {
-        send("/mcp-servers/import", self.write("POST", import)).await
+    pub(crate) async fn import_servers(&self, import: &ImportMcpServers) -> Reply<Vec<ImportedServer>> {
+        let answer = ask("/mcp-servers/import", self.write("POST", import)).await?;
+        Ok(read::list(&answer, "servers", read::imported))
     }
 
     /// The tools of a server that wait for a decision.
-    pub(crate) async fn changes(&self, name: &str) -> Reply<Page<ToolChange>> {
-        send(&path(name, "/changes?limit=500"), get()).await
+    pub(crate) async fn changes(&self, name: &str) -> Reply<Vec<ToolChange>> {
+        let page = ask(&path(name, "/changes?limit=500"), get()).await?;
+        Ok(read::list(&page, "items", read::change))
     }
 
     /// Accepts one tool as it was shown.
@@ -91,8 +105,10 @@ impl Api {
 
     /// Accepts several tools as they were shown.
     pub(crate) async fn accept_all(&self, name: &str, changes: &[ToolChange]) -> Reply<()> {
-        let definition = |change: &ToolChange| (change.tool.clone(), change.definition.clone());
-        let definitions: BTreeMap<_, _> = changes.iter().map(definition).collect();
+        let mut definitions = BTreeMap::new();
+        for change in changes {
+            definitions.insert(change.tool.clone(), change.definition.clone());
+        }
         let body = AcceptChanges { definitions };
         send_empty(&path(name, "/changes"), self.write("POST", &body)).await
     }

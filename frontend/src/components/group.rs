@@ -1,11 +1,15 @@
 //! A group of the list: a header that stays in view, and the rows that are.
 
 use leptos::prelude::*;
+use toolshelf_api::ServerState;
 use toolshelf_frontend::model::profile::Ticked;
+use toolshelf_frontend::model::route::Route;
+use toolshelf_frontend::model::shelf::Group;
 use toolshelf_frontend::model::text::thousands;
+use toolshelf_frontend::model::upstream::state_words;
 use toolshelf_frontend::model::window::Slice;
 
-use super::{DrawnRow, Icon, Row};
+use super::{Dot, DrawnRow, Go, Icon, Row};
 use crate::state::{App, use_app};
 
 /// A group that is in view, with its rows that are.
@@ -24,7 +28,7 @@ pub(crate) struct DrawnGroup {
 }
 
 /// Looks up what a window shows.
-pub(crate) fn drawn_groups(app: &App, slices: &[Slice]) -> Vec<DrawnGroup> {
+pub(crate) fn drawn_groups(app: App, slices: &[Slice]) -> Vec<DrawnGroup> {
     app.view.with(|view| {
         app.catalog.with(|catalog| {
             let drawn = |slice: &Slice| {
@@ -58,6 +62,7 @@ pub(crate) fn GroupView(
     /// All groups in view, in which this one is followed.
     drawn: Memo<Vec<DrawnGroup>>,
 ) -> AnyView {
+    let server = Group::server(&group.key).map(str::to_owned);
     let (key, title, kind) = (group.key.clone(), group.title.clone(), group.kind.clone());
     let heading = format!("group-{}", group.key.replace(' ', "-"));
     let now = Memo::new(move |before: Option<&DrawnGroup>| {
@@ -86,11 +91,28 @@ pub(crate) fn GroupView(
     };
     let heading_id = heading.clone();
     let app = use_app();
+    // A group of an upstream server has its title and its state, and leads to it.
+    let server = server.map(|name| app.server(name));
+    let title = move || match server.and_then(|server| server.get()) {
+        Some(server) => {
+            let route = Route::Upstreams { name: Some(server.name.clone()) };
+            view! { <Go route><bdi>{server.title.clone()}</bdi></Go> }.into_any()
+        }
+        None => title.clone().into_any(),
+    };
+    let state = move || {
+        let server = server?.get()?;
+        let state = server.status.state;
+        let reason = server.status.reason.clone();
+        let class = if state == ServerState::Down { "group-state down" } else { "group-state" };
+        Some(view! { <span class=class title=reason><Dot state />{state_words(state)}</span> })
+    };
     view! {
         <section class="group" aria-labelledby=heading_id style:height=move || now.with(|group| format!("{}px", group.height))>
             <header class="group-head">
                 <h2 id=heading>{title}<span class="group-kind">{format!(" · {kind}")}</span></h2>
                 <span class="group-figures num">{figures}<span class="visually-hidden">" tools"</span></span>
+                {state}
                 {move || app.profiles.open.with(Option::is_some).then(|| view! { <GroupTick now /> })}
             </header>
             <ul role="list" style:padding-top=move || now.with(|group| format!("{}px", group.skipped))>

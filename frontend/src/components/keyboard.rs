@@ -32,7 +32,7 @@ pub(crate) fn focus_row(app: App, name: &str) {
 }
 
 /// The group and row of a tool, if the filter shows it.
-pub(crate) fn place_of(app: &App, name: &str) -> Option<(usize, usize)> {
+pub(crate) fn place_of(app: App, name: &str) -> Option<(usize, usize)> {
     app.view.with_untracked(|view| {
         app.catalog.with_untracked(|catalog| {
             let is_it = |place: usize| catalog.tools().get(place).is_some_and(|tool| tool.name == name);
@@ -46,7 +46,7 @@ pub(crate) fn move_by_key(app: App, event: &KeyboardEvent) {
     if event.ctrl_key() || event.meta_key() || event.alt_key() {
         return;
     }
-    let names: Vec<String> = shown_names(&app);
+    let names: Vec<String> = shown_names(app);
     let Some(last) = names.len().checked_sub(1) else { return };
     let active = app.active.get_untracked();
     let now = names.iter().position(|name| Some(name) == active.as_ref()).unwrap_or(0);
@@ -81,7 +81,7 @@ pub(crate) fn keep_active_row(app: App) {
     Effect::new(move |_| {
         let first = app.view.with(|view| view.rows().next().map(|(_, _, place)| place));
         let active = app.active.get_untracked();
-        let still_shown = active.as_ref().is_some_and(|name| place_of(&app, name).is_some());
+        let still_shown = active.as_ref().is_some_and(|name| place_of(app, name).is_some());
         if !still_shown {
             let name = first.and_then(|place| {
                 app.catalog.with_untracked(|catalog| catalog.tools().get(place).map(|tool| tool.name.clone()))
@@ -102,7 +102,7 @@ pub(crate) fn return_focus(app: App) {
     });
 }
 
-fn shown_names(app: &App) -> Vec<String> {
+fn shown_names(app: App) -> Vec<String> {
     app.view.with_untracked(|view| {
         app.catalog.with_untracked(|catalog| {
             view.rows()

@@ -8,6 +8,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, MouseEvent};
 
 use super::Icon;
+use super::link::goes_to;
 use crate::state::{Theme, Themes, use_app};
 
 /// The navigation; a popover behind the top bar's button on phones.
@@ -19,35 +20,50 @@ pub(crate) fn Nav() -> impl IntoView {
     let csrf = app.me.with_value(|me| me.csrf_token.clone().unwrap_or_default());
     let role = if role == Role::Admin { "admin" } else { "user" };
     let total = Memo::new(move |_| app.catalog.with(|catalog| catalog.tools().len()));
-    let on_shelf = move || app.route.with(|route| matches!(route, Route::Functions { .. })).then_some("page");
-    let in_chat = move || app.route.with(|route| matches!(route, Route::Chat { .. })).then_some("page");
-    // A link within the app keeps the state; with a modifier the browser does what it always does.
-    let home = move |event: MouseEvent| {
-        if !(event.ctrl_key() || event.meta_key() || event.shift_key()) {
-            event.prevent_default();
-            close_menu();
-            app.open(None);
+    let on_shelf = move || app.route.with(|route| matches!(route, Route::Functions { .. }));
+    let in_chat = move || app.route.with(|route| matches!(route, Route::Chat { .. }));
+    let at_servers = move || app.route.with(|route| matches!(route, Route::Upstreams { .. }));
+    let explains = move || app.route.with(|route| matches!(route, Route::Explain { .. }));
+    let click = move |route: Route| {
+        let go = goes_to(app, route);
+        move |event: MouseEvent| {
+            go(event.clone());
+            // What went elsewhere left the page as it is, and its menu too.
+            if event.default_prevented() {
+                close_menu();
+            }
         }
     };
-    let chat = move |event: MouseEvent| {
-        if !(event.ctrl_key() || event.meta_key() || event.shift_key()) {
-            event.prevent_default();
-            close_menu();
-            app.go(Route::Chat { id: None });
+    let home = move || click(Route::Functions { tool: None });
+    let link = move |route: Route,
+                     here: Signal<bool>,
+                     icon: &'static str,
+                     text: &'static str,
+                     count: AnyView| {
+        let href = route.path();
+        view! {
+            <a class="side-link" href=href aria-current=move || here.get().then_some("page") on:click=click(route)><Icon name=icon />{text}{count}</a>
         }
+        .into_any()
+    };
+    // Admins see from everywhere that something waits for them.
+    let waiting = move || {
+        let waiting: u64 =
+            app.upstreams.list.with(|list| list.iter().map(|server| server.change_count).sum());
+        (app.is_admin() && waiting > 0).then(|| view! { <span class="count badge warn">{thousands(waiting)}<span class="visually-hidden">" changes wait"</span></span> })
     };
     let version = app.version.get_value();
     view! {
         <header class="topbar">
-            <a class="brand" href="/functions" on:click=home><Icon name="mark" />"Toolshelf"</a>
+            <a class="brand" href="/functions" on:click=home()><Icon name="mark" />"Toolshelf"</a>
             <button class="btn ghost square" type="button" popovertarget="menu" aria-label="Menu"><Icon name="menu" /></button>
         </header>
         <nav class="side" id="menu" popover="auto" aria-label="Main">
-            <a class="brand" href="/functions" on:click=home title=format!("Toolshelf {version}")><Icon name="mark" />"Toolshelf"</a>
-            <a class="side-link" href="/functions" aria-current=on_shelf on:click=home>
-                <Icon name="shelf" />"Functions"<span class="count">{move || thousands(total.get() as u64)}</span>
-            </a>
-            <a class="side-link" href="/chat" aria-current=in_chat on:click=chat><Icon name="talk" />"Chat"</a>
+            <a class="brand" href="/functions" on:click=home() title=format!("Toolshelf {version}")><Icon name="mark" />"Toolshelf"</a>
+            {link(Route::Functions { tool: None }, Signal::derive(on_shelf), "shelf", "Functions", view! { <span class="count">{move || thousands(total.get() as u64)}</span> }.into_any())}
+            {link(Route::Chat { id: None }, Signal::derive(in_chat), "talk", "Chat", ().into_any())}
+            {link(Route::Upstreams { name: None }, Signal::derive(at_servers), "plug", "Servers", waiting.into_any())}
+            {link(Route::Explain { tool: None, place: String::new() }, Signal::derive(explains), "why", "Explain", ().into_any())}
             <a class="side-link" href="/keys"><Icon name="key" />"API keys"</a>
             {app.is_admin().then(|| view! {
                 <h2>"Admin"</h2>

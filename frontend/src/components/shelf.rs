@@ -29,10 +29,10 @@ pub(crate) fn Shelf(
     // A first guess that draws enough rows for any screen; the observer mends it before the paint.
     let view_height = RwSignal::new(1_200_u32);
     let scroll = RwSignal::new(0_u32);
-    let layout = Memo::new(move |_| layout_of(&app));
+    let layout = Memo::new(move |_| layout_of(app));
     let window =
         Memo::new(move |_| layout.with(|layout| layout.window(scroll.get(), view_height.get(), OVERSCAN)));
-    let drawn = Memo::new(move |_| window.with(|window| drawn_groups(&app, &window.slices)));
+    let drawn = Memo::new(move |_| window.with(|window| drawn_groups(app, &window.slices)));
     let before = Memo::new(move |_| window.with(|window| window.before));
     let after = Memo::new(move |_| window.with(|window| window.after));
 
@@ -62,7 +62,7 @@ pub(crate) fn Shelf(
     Effect::new(move |_| {
         let Some(name) = app.wanted.get() else { return };
         let (Some(scroller), Some(list)) = (scroller.get_untracked(), list.get_untracked()) else { return };
-        if let Some((group, row)) = place_of(&app, &name) {
+        if let Some((group, row)) = place_of(app, &name) {
             // The toolbar stays in view and covers the top of the list.
             let bar = toolbar_height();
             let shift = list.offset_top() - bar;
@@ -112,7 +112,7 @@ fn Nothing() -> AnyView {
             <div class="state">
                 <Icon name="search" />
                 <h2>"No tool matches"</h2>
-                <p class="sub">{move || nothing_found(&app)}</p>
+                <p class="sub">{move || nothing_found(app)}</p>
                 <button class="btn" type="button" on:click=clear>"Clear filter"</button>
             </div>
         }.into_any(),
@@ -120,7 +120,7 @@ fn Nothing() -> AnyView {
     }).into_any()
 }
 
-fn nothing_found(app: &App) -> String {
+fn nothing_found(app: App) -> String {
     let query = app.query.get();
     let state = app.show.get();
     match (query.trim(), state) {
@@ -130,7 +130,7 @@ fn nothing_found(app: &App) -> String {
     }
 }
 
-fn layout_of(app: &App) -> Layout {
+fn layout_of(app: App) -> Layout {
     let metrics = if app.narrow.get() { Metrics::NARROW } else { Metrics::WIDE };
     app.view.with(|view| {
         app.catalog.with(|catalog| {

@@ -75,12 +75,13 @@ impl Catalog {
         let text = text.to_lowercase();
         let words: Vec<&str> = text.split_whitespace().collect();
         let holds = |text: &str| words.iter().all(|word| text.contains(word));
-        let mut found: Vec<(bool, &Arc<Tool>)> = (self.tools.iter().zip(&self.texts))
-            .filter(|(_, text)| holds(text))
-            .map(|(tool, _)| (!holds(&tool.name.to_lowercase()), tool))
-            .collect();
-        found.sort_by_key(|(elsewhere, _)| *elsewhere);
-        found.into_iter().take(limit).map(|(_, tool)| tool).collect()
+        let (mut found, mut elsewhere) = (Vec::new(), Vec::new());
+        for (tool, _) in self.tools.iter().zip(&self.texts).filter(|(_, text)| holds(text)) {
+            if holds(&tool.name.to_lowercase()) { found.push(tool) } else { elsewhere.push(tool) }
+        }
+        found.extend(elsewhere);
+        found.truncate(limit);
+        found
     }
 
     /// What was decided about a tool, for a call outside of a conversation.

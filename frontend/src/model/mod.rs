@@ -2,6 +2,7 @@
 
 pub mod catalog;
 pub mod chat;
+pub mod explain;
 pub mod form;
 pub mod markdown;
 pub mod profile;
@@ -11,4 +12,5 @@ pub mod server_form;
 pub mod shelf;
 pub mod text;
 pub mod upstream;
+pub mod upstream_read;
 pub mod window;

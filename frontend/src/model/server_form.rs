@@ -154,10 +154,13 @@ impl ServerForm {
 
     /// How the server would be reached.
     pub fn connection(&self) -> NewConnection {
-        let named = self.pairs().iter().filter(|pair| !pair.name.trim().is_empty());
-        let secrets: BTreeMap<_, _> = named
-            .map(|pair| (pair.name.trim().to_owned(), (!pair.keeps).then(|| pair.value.clone())))
-            .collect();
+        let mut secrets = BTreeMap::new();
+        for pair in self.pairs() {
+            let name = pair.name.trim();
+            if !name.is_empty() {
+                secrets.insert(name.to_owned(), (!pair.keeps).then(|| pair.value.clone()));
+            }
+        }
         if self.http {
             NewConnection::Http { url: self.url.trim().to_owned(), headers: secrets }
         } else {
@@ -181,12 +184,12 @@ impl ServerForm {
         }
     }
 
-    /// The request that changes the server. A connection that stays is left out, because a new one makes all tools count
-    /// as changed.
+    /// The request that changes the server; a connection that stays is left out.
     pub fn change(&self, before: &Server) -> UpdateMcpServer {
         let title = self.title.trim();
         let title = (!title.is_empty() && title != before.title).then(|| title.to_owned());
-        let stays = before.connection.as_ref().is_some_and(|connection| self.stays(connection));
+        let stays = !self.moves(before)
+            && before.connection.as_ref().is_some_and(|before| self.keeps_secrets(before));
         UpdateMcpServer {
             title,
             connection: (!stays).then(|| self.connection()),
@@ -194,17 +197,23 @@ impl ServerForm {
         }
     }
 
-    fn stays(&self, before: &Connection) -> bool {
-        let pairs = self.pairs();
-        let same_secrets = pairs.iter().all(|pair| pair.keeps)
-            && pairs.len() == before.secrets().len()
-            && pairs.iter().all(|pair| before.secrets().contains_key(&pair.name));
+    /// Whether it would be another program or address, which makes all its tools count as changed.
+    pub fn moves(&self, before: &Server) -> bool {
+        let Some(before) = &before.connection else { return false };
         let same_place = if self.http {
             self.url.trim() == before.url
         } else {
             self.command.trim() == before.command && self.arguments() == before.args
         };
-        self.http == before.is_http() && same_place && same_secrets
+        self.http != before.is_http() || !same_place
+    }
+
+    fn keeps_secrets(&self, before: &Connection) -> bool {
+        let pairs = self.pairs();
+        pairs.len() == before.secrets().len()
+            && pairs
+                .iter()
+                .all(|pair| pair.keeps && before.secrets().iter().any(|(name, _)| *name == pair.name))
     }
 
     /// The field of a secret's value.
@@ -247,9 +256,10 @@ mod tests {
 
     use super::{Part, ServerForm};
     use crate::model::upstream::Server;
+    use crate::model::upstream_read as read;
 
     fn server() -> Server {
-        serde_json::from_value(json!({
+        read::server(&json!({
             "name": "github", "title": "GitHub", "enabled": true, "defer": true, "expose": true, "unsafe_in": [],
             "connection": {"transport": "stdio", "command": "npx", "args": ["-y", "x"], "env": {"A": true, "B": false}},
             "hold": "changed", "trust_annotations": false, "limits": {}, "tool_count": 0, "rejected": [],
@@ -262,7 +272,7 @@ mod tests {
     fn what_stays_is_not_sent() {
         let mut before = server();
         if let Some(connection) = &mut before.connection {
-            connection.env.remove("B");
+            connection.env.retain(|(name, _)| name != "B");
         }
         let mut form = ServerForm::of(&before);
         form.enter(Part::Title, "Git Hub".to_owned());
@@ -273,7 +283,9 @@ mod tests {
             json!(form.change(&before))["connection"],
             json!({"transport": "stdio", "command": "npx", "args": ["-y", "x"], "env": {"A": null, "C": "secret"}})
         );
+        assert!(!form.moves(&before));
         form.http = true;
+        assert!(form.moves(&before));
         form.enter(Part::Url, " https://x/mcp ".to_owned());
         assert_eq!(
             json!(form.change(&before))["connection"],

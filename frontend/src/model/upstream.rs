@@ -1,37 +1,22 @@
-//! Upstream MCP servers, as the page reads and shows them.
+//! Upstream MCP servers, as the page shows them.
 
-use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
-use serde::Deserialize;
-use toolshelf_api::{
-    Hold, RejectedTool, ServerDetails, ServerLimits, ServerState, ServerStatus, is_invisible,
-};
+use toolshelf_api::{RejectedTool, ServerDetails, ServerSettings, ServerState, ServerStatus, is_invisible};
 
-/// A [`toolshelf_api::McpServer`]. It is read flat: flattened and tagged shapes would cost the page a second way of
-/// reading everything inside of them.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+/// A [`toolshelf_api::McpServer`].
+#[derive(Clone, Debug, PartialEq)]
 pub struct Server {
     /// Its name, with which its tools' names begin.
     pub name: String,
     /// Its name for people.
     pub title: String,
     /// How to reach it, for admins.
-    #[serde(default)]
     pub connection: Option<Connection>,
     /// Whether it is connected at all.
     pub enabled: bool,
-    /// Whether its tools' schemas come on demand.
-    pub defer: bool,
-    /// Whether models may see its tools at all.
-    pub expose: bool,
-    /// Channels in which its tools are not used.
-    pub unsafe_in: Vec<String>,
-    /// Which of its tools wait for an admin.
-    pub hold: Hold,
-    /// Whether what it says about effects of its tools counts.
-    pub trust_annotations: bool,
-    /// How long and how much.
-    pub limits: ServerLimits,
+    /// What admins say about it and its tools, without what differs for single tools.
+    pub settings: ServerSettings,
     /// Whether it answers.
     pub status: ServerStatus,
     /// How many tools it has in the registry.
@@ -41,18 +26,15 @@ pub struct Server {
     /// How many of its tools wait for a decision.
     pub change_count: u64,
     /// What it says of itself, for admins.
-    #[serde(default)]
     pub info: Option<ServerDetails>,
     /// The last lines of its standard error, for admins.
-    #[serde(default)]
     pub log: Vec<String>,
     /// Grows with each change that an admin makes.
     pub revision: u64,
 }
 
 /// A [`toolshelf_api::ShownConnection`].
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Connection {
     /// `stdio` or `http`.
     pub transport: String,
@@ -60,12 +42,12 @@ pub struct Connection {
     pub command: String,
     /// Its arguments.
     pub args: Vec<String>,
-    /// Its variables: whether the value can be opened.
-    pub env: BTreeMap<String, bool>,
+    /// Its variables by name: whether the value can be opened.
+    pub env: Vec<(String, bool)>,
     /// The address of the endpoint.
     pub url: String,
-    /// Its headers: whether the value can be opened.
-    pub headers: BTreeMap<String, bool>,
+    /// Its headers by name: whether the value can be opened.
+    pub headers: Vec<(String, bool)>,
 }
 
 impl Connection {
@@ -84,27 +66,24 @@ impl Connection {
     }
 
     /// The names of the variables or headers.
-    pub fn secrets(&self) -> &BTreeMap<String, bool> {
+    pub fn secret_names(&self) -> Vec<String> {
+        self.secrets().iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    /// The names of the variables or headers, and whether each value can be opened.
+    pub fn secrets(&self) -> &[(String, bool)] {
         if self.is_http() { &self.headers } else { &self.env }
     }
 }
 
-/// What [`toolshelf_api::ImportedMcpServers`] says.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Imported {
-    /// The servers, in the order of the document.
-    pub servers: Vec<ImportedServer>,
-}
-
 /// A [`toolshelf_api::ImportedMcpServer`].
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ImportedServer {
     /// What the document calls it.
     pub key: String,
     /// The name that it gets or has.
     pub name: String,
     /// How it would be reached.
-    #[serde(default)]
     pub connection: Option<Connection>,
     /// Whether it would be connected at once.
     pub enabled: bool,
@@ -113,7 +92,6 @@ pub struct ImportedServer {
     /// Fields that mean nothing here.
     pub ignored: Vec<String>,
     /// Why it cannot be added.
-    #[serde(default)]
     pub problem: Option<String>,
 }
 
@@ -204,7 +182,8 @@ pub fn visible(text: &str) -> String {
             && !is_invisible(before);
         let hidden = is_invisible(character) || (character.is_control() && !matches!(character, '\n' | '\t'));
         if hidden && !joins {
-            shown.push_str(&format!("[U+{:04X}]", u32::from(character)));
+            // Writing to a string cannot fail.
+            let _ = write!(shown, "[U+{:04X}]", u32::from(character));
         } else {
             shown.push(character);
         }
@@ -215,77 +194,7 @@ pub fn visible(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-    use toolshelf_api::{
-        ImportedMcpServer, ImportedMcpServers, McpServer, ServerSettings, ServerState, ServerStatus,
-        ShownConnection,
-    };
-
-    use super::{Imported, Server, command_line, split_command, tries_again, visible};
-
-    fn shown(connection: Option<ShownConnection>) -> McpServer {
-        McpServer {
-            name: "github".to_owned(),
-            title: "GitHub".to_owned(),
-            connection,
-            enabled: true,
-            settings: ServerSettings { unsafe_in: vec!["api".to_owned()], ..ServerSettings::default() },
-            status: ServerStatus {
-                state: ServerState::Down,
-                reason: Some("It ended.".to_owned()),
-                since: "2026-01-01T00:00:00Z".to_owned(),
-                retry_at: None,
-            },
-            tool_count: 3,
-            rejected: vec![],
-            change_count: 1,
-            info: None,
-            log: vec!["line".to_owned()],
-            revision: 7,
-            created_at: String::new(),
-            updated_at: String::new(),
-        }
-    }
-
-    #[test]
-    fn servers_of_the_api_are_read() {
-        let stdio = ShownConnection::Stdio {
-            command: "npx".to_owned(),
-            args: vec!["-y".to_owned(), "a b".to_owned()],
-            env: [("TOKEN".to_owned(), true)].into(),
-        };
-        let http = ShownConnection::Http {
-            url: "https://example.com/mcp".to_owned(),
-            headers: [("Authorization".to_owned(), false)].into(),
-        };
-        for (connection, line, secret) in [
-            (Some(stdio), "npx -y 'a b'", "TOKEN"),
-            (Some(http), "https://example.com/mcp", "Authorization"),
-            (None, "", ""),
-        ] {
-            let server: Server = serde_json::from_value(json!(shown(connection))).unwrap();
-            assert_eq!((server.revision, server.defer, server.unsafe_in.len()), (7, true, 1));
-            let read = server.connection.unwrap_or_default();
-            assert_eq!(read.line(), line);
-            assert_eq!(read.secrets().keys().next().map_or("", String::as_str), secret);
-        }
-    }
-
-    #[test]
-    fn imports_of_the_api_are_read() {
-        let server = ImportedMcpServer {
-            key: "My Server".to_owned(),
-            name: "my-server".to_owned(),
-            connection: None,
-            enabled: true,
-            needs: vec!["input:token".to_owned()],
-            ignored: vec!["icon".to_owned()],
-            problem: Some("No.".to_owned()),
-        };
-        let answer = json!(ImportedMcpServers { servers: vec![server], added: false });
-        let read: Imported = serde_json::from_value(answer).unwrap();
-        assert_eq!(read.servers[0].needs, ["input:token"]);
-    }
+    use super::{command_line, split_command, tries_again, visible};
 
     #[test]
     fn command_lines_are_split_as_they_are_written() {

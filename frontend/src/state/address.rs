@@ -46,27 +46,27 @@ pub(crate) fn follow(app: App) {
         let now = read();
         app.route.set(now.route);
         app.profiles.open.set(now.profile);
-        replace(&app);
+        replace(app);
     });
     on_cleanup(move || handle.remove());
     Effect::new(move |before: Option<()>| {
         app.query.track();
         app.show.track();
         if before.is_some() {
-            replace(&app);
+            replace(app);
         }
     });
 }
 
 /// Goes to a place, so that Back leads here again.
-pub(crate) fn push(app: &App, route: &Route) {
+pub(crate) fn push(app: App, route: &Route) {
     if let Ok(history) = window().history() {
         let _ = history.push_state_with_url(&JsValue::NULL, "", Some(&address(app, route)));
     }
 }
 
 /// Makes the address say what is shown, without a step back to what it said before.
-pub(crate) fn replace(app: &App) {
+pub(crate) fn replace(app: App) {
     let route = app.route.get_untracked();
     if route == Route::Unknown {
         return;
@@ -78,7 +78,7 @@ pub(crate) fn replace(app: &App) {
 }
 
 /// The address of a place, with the filter.
-pub(crate) fn address(app: &App, route: &Route) -> String {
+pub(crate) fn address(app: App, route: &Route) -> String {
     let mut address = route.path();
     if let Route::Explain { place, .. } = route
         && !place.is_empty()

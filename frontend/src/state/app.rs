@@ -1,6 +1,7 @@
 //! The state that every view shares.
 
 use std::collections::HashMap;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use leptos::prelude::*;
@@ -45,9 +46,20 @@ pub(crate) struct Draft {
     pub(crate) raw: Option<String>,
 }
 
-/// The state that every view shares; a handle that is cheap to copy.
+/// The state that every view shares, as a handle. Nearly every closure of the page holds one, so it is a single pointer.
 #[derive(Clone, Copy)]
-pub(crate) struct App {
+pub(crate) struct App(&'static Shared);
+
+impl Deref for App {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        self.0
+    }
+}
+
+/// What the handle leads to.
+pub(crate) struct Shared {
     pub(crate) me: StoredValue<Me>,
     pub(crate) version: StoredValue<String>,
     /// The address of the icon sprite.
@@ -109,7 +121,8 @@ impl App {
                 })
             })
         });
-        let app = Self {
+        // The app is there for as long as its page, so what it shares is never given back.
+        let app = Self(Box::leak(Box::new(Shared {
             me: StoredValue::new(me),
             version: StoredValue::new(version),
             icons: StoredValue::new(icons),
@@ -132,7 +145,7 @@ impl App {
             upstreams: Upstreams::new(),
             reading: StoredValue::new(Reading::Not),
             api: StoredValue::new(api),
-        };
+        })));
         app.load_profiles();
         app.load_servers();
         app.upstreams.ask_for_password();
@@ -142,34 +155,39 @@ impl App {
     }
 
     /// Makes requests.
-    pub(crate) fn api(&self) -> Api {
+    pub(crate) fn api(self) -> Api {
         self.api.get_value()
     }
 
     /// Whether the user may disable tools.
-    pub(crate) fn is_admin(&self) -> bool {
+    pub(crate) fn is_admin(self) -> bool {
         self.me.with_value(|me| me.role == Role::Admin)
     }
 
     /// A tool as it is now, followed through its changes.
-    pub(crate) fn tool(&self, name: String) -> Memo<Option<Arc<Tool>>> {
+    pub(crate) fn tool(self, name: String) -> Memo<Option<Arc<Tool>>> {
         let catalog = self.catalog;
         Memo::new(move |_| catalog.with(|catalog| catalog.get(&name).cloned()))
     }
 
     /// What is decided about a tool now.
-    pub(crate) fn verdict(&self, name: String) -> Memo<Option<Arc<Verdict>>> {
+    pub(crate) fn verdict(self, name: String) -> Memo<Option<Arc<Verdict>>> {
         let catalog = self.catalog;
         Memo::new(move |_| catalog.with(|catalog| catalog.verdict(&name).cloned()))
     }
 
     /// Opens a tool in the drawer, or closes the drawer.
-    pub(crate) fn open(&self, tool: Option<String>) {
+    pub(crate) fn open(self, tool: Option<String>) {
         self.go(Route::Functions { tool });
     }
 
+    /// The address of a place, with what is kept beside it.
+    pub(crate) fn address(self, route: &Route) -> String {
+        address::address(self, route)
+    }
+
     /// Goes to a place in the app.
-    pub(crate) fn go(&self, route: Route) {
+    pub(crate) fn go(self, route: Route) {
         if self.route.with_untracked(|now| *now != route) {
             address::push(self, &route);
             self.route.set(route);
@@ -177,7 +195,7 @@ impl App {
     }
 
     /// Shows every tool again.
-    pub(crate) fn clear_filter(&self) {
+    pub(crate) fn clear_filter(self) {
         self.query.set(String::new());
         self.show.set(Show::All);
         self.profiles.mode.set(Mode::All);
@@ -185,8 +203,8 @@ impl App {
 
     /// Reads the whole catalog again. While it is being read, however many ask for it again get one more reading: fifty
     /// servers that connect at once announce fifty changes.
-    pub(crate) fn reload(&self) {
-        let app = *self;
+    pub(crate) fn reload(self) {
+        let app = self;
         let before = app.reading.get_value();
         app.reading.set_value(if before == Reading::Not { Reading::Now } else { Reading::AndAgain });
         if before != Reading::Not {
@@ -207,7 +225,7 @@ impl App {
         });
     }
 
-    async fn read_catalog(&self) -> Result<(), Failure> {
+    async fn read_catalog(self) -> Result<(), Failure> {
         /// The catalog may change between the two answers; then both are asked for again.
         const ATTEMPTS: usize = 3;
         let api = self.api();
@@ -228,8 +246,8 @@ impl App {
     }
 
     /// Reads the verdicts again, after a change to one tool.
-    pub(crate) fn refresh_verdicts(&self) {
-        let app = *self;
+    pub(crate) fn refresh_verdicts(self) {
+        let app = self;
         spawn_local(async move {
             // If this fails, the stream is down too, and its return reads everything again.
             if let Ok(resolved) = app.api().resolve().await {
@@ -242,7 +260,7 @@ impl App {
     }
 
     /// Takes the tool that a write answered with.
-    pub(crate) fn take(&self, tool: Tool) {
+    pub(crate) fn take(self, tool: Tool) {
         let known = self.catalog.try_update(|catalog| catalog.update(tool));
         if known == Some(false) {
             self.reload();
@@ -251,15 +269,15 @@ impl App {
     }
 
     /// Asks an admin for a reason, then disables the tool for everyone.
-    pub(crate) fn ask_to_disable(&self, name: &str) {
+    pub(crate) fn ask_to_disable(self, name: &str) {
         self.disabling.set(self.catalog.with_untracked(|catalog| catalog.get(name).cloned()));
     }
 
     /// Disables a tool. A conflict comes back as the tool that it is now, beside the sentence.
-    pub(crate) async fn disable(&self, tool: &Tool, reason: String) -> Result<(), (Problem, Option<Tool>)> {
+    pub(crate) async fn disable(self, tool: &Tool, reason: String) -> Result<(), (Problem, Option<Tool>)> {
         match self.api().disable(&tool.name, reason, tool.revision).await {
             Ok(now) => {
-                let app = *self;
+                let app = self;
                 let undo = now.clone();
                 self.take(now);
                 self.toasts.offer(&format!("{} is disabled for everyone.", tool.name), "Undo", move || {
@@ -272,8 +290,8 @@ impl App {
     }
 
     /// Enables a tool again, and offers to undo that.
-    pub(crate) fn enable(&self, tool: &Tool) {
-        let app = *self;
+    pub(crate) fn enable(self, tool: &Tool) {
+        let app = self;
         let tool = tool.clone();
         spawn_local(async move {
             match app.api().enable(&tool.name, tool.revision).await {
@@ -301,8 +319,8 @@ impl App {
         });
     }
 
-    fn disable_again(&self, tool: &Tool, reason: &str) {
-        let app = *self;
+    fn disable_again(self, tool: &Tool, reason: &str) {
+        let app = self;
         let (tool, reason) = (tool.clone(), reason.to_owned());
         spawn_local(async move {
             if let Err((problem, now)) = app.disable(&tool, reason).await {
@@ -312,7 +330,7 @@ impl App {
     }
 
     /// Reads what a refused write says, and shows the tool as it is now.
-    fn conflict(&self, failure: Failure) -> (Problem, Option<Tool>) {
+    fn conflict(self, failure: Failure) -> (Problem, Option<Tool>) {
         let detail = failure.sentence();
         let problem = match failure {
             Failure::Refused(problem) => *problem,

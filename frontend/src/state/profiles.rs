@@ -101,8 +101,8 @@ impl Profiles {
 
 impl App {
     /// Reads all profiles.
-    pub(crate) fn load_profiles(&self) {
-        let app = *self;
+    pub(crate) fn load_profiles(self) {
+        let app = self;
         let profiles = app.profiles;
         spawn_local(async move {
             match app.api().profiles().await {
@@ -118,7 +118,7 @@ impl App {
         });
     }
 
-    async fn read_starts(&self) {
+    async fn read_starts(self) {
         let (profiles, api) = (self.profiles, self.api());
         if let Ok(active) = api.active().await {
             profiles.active.set(active.name);
@@ -129,8 +129,8 @@ impl App {
     }
 
     /// Makes the user's own new conversations start with a toolset, or leaves it to the workspace.
-    pub(crate) fn set_start(&self, name: Option<String>) {
-        let app = *self;
+    pub(crate) fn set_start(self, name: Option<String>) {
+        let app = self;
         spawn_local(async move {
             match app.api().set_start(name).await {
                 Ok(now) => {
@@ -147,8 +147,8 @@ impl App {
     }
 
     /// Makes the new conversations of everybody who has not chosen start with a toolset.
-    pub(crate) fn set_active(&self, name: String) {
-        let app = *self;
+    pub(crate) fn set_active(self, name: String) {
+        let app = self;
         let before = self.profiles.active.get_untracked();
         spawn_local(async move {
             match app.api().set_active(name).await {
@@ -166,7 +166,7 @@ impl App {
     }
 
     /// Follows the open profile to its new name, or says that it is gone.
-    async fn find_open(&self) {
+    async fn find_open(self) {
         let profiles = self.profiles;
         let Some(name) = profiles.open.get_untracked() else { return };
         if profiles.current_untracked().is_some() {
@@ -187,7 +187,7 @@ impl App {
     }
 
     /// Opens a profile beside the catalog, or closes it.
-    pub(crate) fn open_profile(&self, name: Option<String>) {
+    pub(crate) fn open_profile(self, name: Option<String>) {
         let profiles = self.profiles;
         if profiles.open.get_untracked() == name {
             return;
@@ -201,16 +201,16 @@ impl App {
     }
 
     /// Puts tools into the open profile.
-    pub(crate) fn add_tools(&self, names: Vec<String>) {
+    pub(crate) fn add_tools(self, names: Vec<String>) {
         self.change(|members| Edit::add(names, members));
     }
 
     /// Takes tools out of the open profile.
-    pub(crate) fn remove_tools(&self, names: Vec<String>) {
+    pub(crate) fn remove_tools(self, names: Vec<String>) {
         self.change(|members| Edit::remove(names, members));
     }
 
-    fn change(&self, edit: impl FnOnce(&HashSet<String>) -> Edit) {
+    fn change(self, edit: impl FnOnce(&HashSet<String>) -> Edit) {
         let Some(profile) = self.profiles.current_untracked().filter(|profile| profile.can_edit) else {
             return;
         };
@@ -218,7 +218,7 @@ impl App {
         if edit.is_empty() {
             return;
         }
-        let app = *self;
+        let app = self;
         self.send_edit(&profile, edit.clone(), move |name| {
             app.profiles.undo.update(|undo| undo.did(edit.clone()));
             app.remember();
@@ -227,23 +227,23 @@ impl App {
     }
 
     /// Takes the last change to the open profile back.
-    pub(crate) fn undo(&self) {
+    pub(crate) fn undo(self) {
         self.step("Undone", Undo::undo);
     }
 
     /// Does it again.
-    pub(crate) fn redo(&self) {
+    pub(crate) fn redo(self) {
         self.step("Done again", Undo::redo);
     }
 
-    fn step(&self, what: &'static str, step: fn(&mut Undo) -> Option<Edit>) {
+    fn step(self, what: &'static str, step: fn(&mut Undo) -> Option<Edit>) {
         let Some(profile) = self.profiles.current_untracked().filter(|profile| profile.can_edit) else {
             return;
         };
         let mut edit = None;
         self.profiles.undo.update(|undo| edit = step(undo));
         let Some(edit) = edit else { return };
-        let app = *self;
+        let app = self;
         self.send_edit(&profile, edit.clone(), move |name| {
             app.remember();
             app.toasts.say(&format!("{what}: {}", edit.sentence(name)));
@@ -251,8 +251,8 @@ impl App {
     }
 
     /// Shows the change at once, sends it, and shows what the server made of it.
-    fn send_edit(&self, profile: &Profile, edit: Edit, done: impl FnOnce(&str) + 'static) {
-        let (app, name) = (*self, profile.name.clone());
+    fn send_edit(self, profile: &Profile, edit: Edit, done: impl FnOnce(&str) + 'static) {
+        let (app, name) = (self, profile.name.clone());
         let shown = Profile { tools: edit.apply(&profile.tools), ..profile.clone() };
         app.profiles.take(&name, shown);
         let request = EditProfileTools { add: edit.add, remove: edit.remove };
@@ -273,7 +273,7 @@ impl App {
 
     /// Changes the open profile's fields, as they were seen.
     pub(crate) async fn update_profile(
-        &self,
+        self,
         profile: &Profile,
         change: UpdateProfile,
     ) -> Result<(), Failure> {
@@ -282,7 +282,7 @@ impl App {
     }
 
     /// Makes a profile and opens it.
-    pub(crate) async fn create_profile(&self, new: CreateProfile) -> Result<(), Failure> {
+    pub(crate) async fn create_profile(self, new: CreateProfile) -> Result<(), Failure> {
         let made = match new.from.as_deref() {
             // A clone keeps the description and pins too.
             Some(from) if from != "default" && new.description.is_none() => {
@@ -296,7 +296,7 @@ impl App {
     }
 
     /// Deletes a profile.
-    pub(crate) async fn delete_profile(&self, profile: &Profile, replacement: &str) -> Result<(), Failure> {
+    pub(crate) async fn delete_profile(self, profile: &Profile, replacement: &str) -> Result<(), Failure> {
         self.api().delete_profile(profile, replacement).await?;
         if self.profiles.open.with_untracked(|open| open.as_deref() == Some(&profile.name)) {
             self.open_profile(None);
@@ -307,7 +307,7 @@ impl App {
     }
 
     /// Goes back to a revision.
-    pub(crate) async fn restore_profile(&self, name: &str, revision: u64) -> Result<(), Failure> {
+    pub(crate) async fn restore_profile(self, name: &str, revision: u64) -> Result<(), Failure> {
         let now = self.api().restore_profile(name, revision).await;
         self.took(name, now)?;
         self.toasts.say(&format!("{name} is as it was at revision {revision}."));
@@ -315,7 +315,7 @@ impl App {
     }
 
     /// Shows what a write answered: the profile as it is now, or as somebody else left it.
-    fn took(&self, before: &str, now: Result<Profile, Failure>) -> Result<String, Failure> {
+    fn took(self, before: &str, now: Result<Profile, Failure>) -> Result<String, Failure> {
         match now {
             Ok(now) => {
                 let name = now.name.clone();
@@ -333,7 +333,7 @@ impl App {
     }
 
     /// Keeps what can be taken back, for as long as the tab lives.
-    fn remember(&self) {
+    fn remember(self) {
         let Some(name) = self.profiles.open.get_untracked() else { return };
         let text = self.profiles.undo.with_untracked(serde_json::to_string).unwrap_or_default();
         // Storage may be forbidden; the history then lasts as long as the page.

@@ -1,6 +1,7 @@
 //! The upstream servers that the page knows, and what is being decided about them.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use js_sys::{Function, Promise};
 use leptos::prelude::*;
@@ -19,7 +20,10 @@ use crate::api::{Failure, ask_password_with};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ServerAsk {
     /// Which servers to add.
-    Add,
+    Add {
+        /// Whether to begin with the form, and not with a document.
+        by_form: bool,
+    },
     /// How to reach one.
     Edit(Arc<Server>),
     /// Whether to remove one.
@@ -35,6 +39,10 @@ pub(crate) struct Upstreams {
     /// Whether the list was read once.
     pub(crate) known: RwSignal<bool>,
     pub(crate) ask: RwSignal<Option<ServerAsk>>,
+    /// The browser's time in milliseconds, second by second while somebody looks at the servers.
+    pub(crate) now: RwSignal<f64>,
+    /// Grows with each server that was read again: what hangs on one is then read again too.
+    pub(crate) heard: RwSignal<u32>,
     /// The document that is being pasted; it outlives the dialog, so that a key that closes it loses nothing.
     pub(crate) document: RwSignal<String>,
     /// The server that is being entered; it outlives the dialog too.
@@ -50,15 +58,24 @@ impl Upstreams {
             load: RwSignal::new(Load::Current),
             known: RwSignal::new(false),
             ask: RwSignal::new(None),
+            now: RwSignal::new(js_sys::Date::now()),
+            heard: RwSignal::new(0),
             document: RwSignal::new(String::new()),
             entered: RwSignal::new(ServerForm::default()),
             confirming: RwSignal::new_local(None),
         }
     }
 
-    /// A server as it is now.
-    pub(crate) fn find(&self, name: &str) -> Option<Arc<Server>> {
-        self.list.with(|list| list.iter().find(|server| server.name == name).cloned())
+    /// Keeps the time while the page is there.
+    pub(crate) fn tick(self) {
+        let now = self.now;
+        now.set(js_sys::Date::now());
+        let timer = set_interval_with_handle(move || now.set(js_sys::Date::now()), Duration::from_secs(1));
+        on_cleanup(move || {
+            if let Ok(timer) = timer {
+                timer.clear();
+            }
+        });
     }
 
     /// Has requests that need a fresh password ask for it in a dialog.
@@ -80,10 +97,14 @@ impl Upstreams {
 
     /// Takes a server as it is now.
     fn take(self, now: Server) {
-        self.list.update(|list| match list.binary_search_by(|server| server.name.cmp(&now.name)) {
-            Ok(place) => list[place] = Arc::new(now),
-            Err(place) => list.insert(place, Arc::new(now)),
+        self.list.update(|list| {
+            let place = list.partition_point(|server| server.name < now.name);
+            match list.get_mut(place).filter(|server| server.name == now.name) {
+                Some(server) => *server = Arc::new(now),
+                None => list.insert(place, Arc::new(now)),
+            }
         });
+        self.heard.update(|heard| *heard = heard.wrapping_add(1));
     }
 
     fn drop_server(self, name: &str) {
@@ -92,17 +113,22 @@ impl Upstreams {
 }
 
 impl App {
+    /// A server as it is now, followed through its changes.
+    pub(crate) fn server(self, name: String) -> Memo<Option<Arc<Server>>> {
+        let list = self.upstreams.list;
+        Memo::new(move |_| list.with(|list| list.iter().find(|server| server.name == name).cloned()))
+    }
+
     /// Reads all servers.
-    pub(crate) fn load_servers(&self) {
-        let app = *self;
+    pub(crate) fn load_servers(self) {
+        let app = self;
         let upstreams = app.upstreams;
         spawn_local(async move {
             match app.api().servers().await {
-                Ok(page) => {
-                    let mut servers: Vec<_> = page.items.into_iter().map(Arc::new).collect();
-                    servers.sort_by(|one, other| one.name.cmp(&other.name));
-                    upstreams.list.set(servers);
+                Ok(servers) => {
+                    upstreams.list.set(servers.into_iter().map(Arc::new).collect());
                     upstreams.known.set(true);
+                    upstreams.heard.update(|heard| *heard = heard.wrapping_add(1));
                     upstreams.load.set(Load::Current);
                 }
                 Err(failure) => upstreams.load.set(Load::Failed(failure.sentence())),
@@ -111,8 +137,8 @@ impl App {
     }
 
     /// Reads one server again, after a notice about it.
-    pub(crate) fn read_server(&self, name: String) {
-        let app = *self;
+    pub(crate) fn read_server(self, name: String) {
+        let app = self;
         spawn_local(async move {
             match app.api().server(&name).await {
                 Ok(now) => app.upstreams.take(now),
@@ -124,17 +150,12 @@ impl App {
     }
 
     /// Opens a server's details, or closes them.
-    pub(crate) fn open_server(&self, name: Option<String>) {
+    pub(crate) fn open_server(self, name: Option<String>) {
         self.go(Route::Upstreams { name });
     }
 
-    /// Shows a server that was added or changed.
-    pub(crate) fn took_server(&self, now: Server) {
-        self.upstreams.take(now);
-    }
-
     /// Says that servers were added, shows them and forgets what was entered.
-    pub(crate) fn added_servers(&self, names: &[String]) {
+    pub(crate) fn added_servers(self, names: &[String]) {
         let upstreams = self.upstreams;
         upstreams.ask.set(None);
         upstreams.document.set(String::new());
@@ -151,8 +172,8 @@ impl App {
     }
 
     /// Changes a server as it was seen; what failed is told in a message.
-    pub(crate) fn change_server(&self, server: &Server, change: UpdateMcpServer, done: &'static str) {
-        let app = *self;
+    pub(crate) fn change_server(self, server: &Server, change: UpdateMcpServer, done: &'static str) {
+        let app = self;
         let (name, revision) = (server.name.clone(), server.revision);
         spawn_local(async move {
             match app.update_server(&name, revision, &change).await {
@@ -163,14 +184,14 @@ impl App {
     }
 
     /// Changes what admins say about a server.
-    pub(crate) fn set_server(&self, server: &Server, settings: UpdateServerSettings) {
+    pub(crate) fn set_server(self, server: &Server, settings: UpdateServerSettings) {
         let change = UpdateMcpServer { settings: Some(settings), ..UpdateMcpServer::default() };
         self.change_server(server, change, "saved.");
     }
 
     /// Changes a server as it was seen.
     pub(crate) async fn update_server(
-        &self,
+        self,
         name: &str,
         revision: u64,
         change: &UpdateMcpServer,
@@ -189,8 +210,8 @@ impl App {
     }
 
     /// Connects a server anew, or reads its tools again.
-    pub(crate) fn refresh_server(&self, name: String) {
-        let app = *self;
+    pub(crate) fn refresh_server(self, name: String) {
+        let app = self;
         spawn_local(async move {
             match app.api().refresh_server(&name).await {
                 Ok(()) => app.read_server(name),
@@ -200,8 +221,14 @@ impl App {
     }
 
     /// Removes a server.
-    pub(crate) async fn remove_server(&self, name: &str) -> Result<(), Failure> {
-        self.api().delete_server(name).await?;
+    pub(crate) async fn remove_server(self, server: &Server) -> Result<(), Failure> {
+        let name = server.name.as_str();
+        let removed = self.api().delete_server(name, server.revision).await;
+        if removed.is_err() {
+            // Somebody else's change is shown, so that it can be decided on again.
+            self.read_server(name.to_owned());
+        }
+        removed?;
         self.upstreams.drop_server(name);
         self.toasts.say(&format!("{name} is removed."));
         if self.route.with_untracked(|route| matches!(route, Route::Upstreams { .. })) {

@@ -10,7 +10,7 @@ use super::params::Params;
 use super::place::Place;
 use super::why::Why;
 use super::{Retry, Schema, Skeleton};
-use crate::components::{Copy, Icon, Prose};
+use crate::components::{Copy, Icon, Prose, Time};
 
 /// Everything there is to know about a tool.
 #[component]
@@ -28,7 +28,7 @@ pub(super) fn Details(
                 <div>
                     <p>{format!("{} disabled it for everyone", disabled.by)}</p>
                     <p class="small">{disabled.reason}</p>
-                    <p class="small quiet"><time datetime=disabled.at.clone()>{local_time(&disabled.at)}</time></p>
+                    <p class="small quiet"><Time at=disabled.at /></p>
                 </div>
             </div>
         })
@@ -89,17 +89,4 @@ fn RawSchema(text: String) -> AnyView {
         </div>
     }
     .into_any()
-}
-
-/// A time of the API, in the person's zone and language.
-fn local_time(time: &str) -> String {
-    let date = js_sys::Date::new(&time.into());
-    if date.get_time().is_nan() {
-        return time.to_owned();
-    }
-    let style = js_sys::Object::new();
-    for (part, length) in [("dateStyle", "medium"), ("timeStyle", "short")] {
-        let _ = js_sys::Reflect::set(&style, &part.into(), &length.into());
-    }
-    date.to_locale_string("default", &style).into()
 }

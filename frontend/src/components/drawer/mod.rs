@@ -20,6 +20,7 @@ use web_sys::KeyboardEvent;
 
 use self::details::Details;
 use self::try_it::TryIt;
+pub(crate) use self::why::Waterfall;
 use super::{Badges, Icon, focus_by_id};
 use crate::api::Failure;
 use crate::state::use_app;

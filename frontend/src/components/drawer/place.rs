@@ -20,8 +20,9 @@ pub(super) fn Facts(tool: Arc<Tool>) -> AnyView {
     };
     let change = match tool.effect {
         Change::Read | Change::Write => None,
-        Change::Destructive => Some(view! { <span class="badge warn">"cannot be undone"</span> }),
-        Change::External => Some(view! { <span class="badge">"reaches outside"</span> }),
+        Change::Destructive => Some(view! { <span class="badge warn">"cannot be undone"</span> }.into_any()),
+        Change::Unknown => Some(view! { <span class="badge">"effect unknown"</span> }.into_any()),
+        Change::External => Some(view! { <span class="badge">"reaches outside"</span> }.into_any()),
     };
     let tokens = format!("≈ {} tokens", thousands(u64::from(tool.tokens)));
     view! { <span class="badge">{kind}</span> {change} <span class="badge num">{tokens}</span> }.into_any()

@@ -5,14 +5,17 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use toolshelf_api::explain::{Passage, fix_sentence, layer_title, waterfall};
 use toolshelf_api::{Layer, Outcome, Tool, Verdict};
+use toolshelf_frontend::model::explain::{Reason, reasons};
+use toolshelf_frontend::model::route::Route;
 
-use crate::components::Icon;
+use crate::components::{Go, Icon};
 use crate::state::use_app;
 
 /// The waterfall of a tool's verdict, for a call outside of a conversation.
 #[component]
 pub(super) fn Why(name: String, tool: Memo<Option<Arc<Tool>>>) -> impl IntoView {
     let app = use_app();
+    let route = Route::Explain { tool: Some(name.clone()), place: String::new() };
     let verdict = app.verdict(name);
     let title = move || {
         let outcome = verdict.with(|verdict| verdict.as_ref().map(|verdict| verdict.outcome));
@@ -37,7 +40,7 @@ pub(super) fn Why(name: String, tool: Memo<Option<Arc<Tool>>>) -> impl IntoView 
     };
     view! {
         <section>
-            <h3>{title}</h3>
+            <div class="section-head"><h3>{title}</h3><Go route class="small">"Open as a page"</Go></div>
             <p class="quiet small">{scope}</p>
             {body}
         </section>
@@ -46,8 +49,15 @@ pub(super) fn Why(name: String, tool: Memo<Option<Arc<Tool>>>) -> impl IntoView 
 
 /// The way through all layers, and what would change it.
 #[component]
-pub(super) fn Waterfall(verdict: Arc<Verdict>) -> AnyView {
+pub(crate) fn Waterfall(
+    verdict: Arc<Verdict>,
+    /// Whether each layer gives all of its reasons, with who decided and what would change it. Otherwise each gives one,
+    /// and what would change it is said below.
+    #[prop(optional)]
+    whole: bool,
+) -> AnyView {
     let deferred = verdict.outcome == Outcome::Deferred;
+    let all = if whole { reasons(&verdict) } else { Vec::new() };
     let steps = waterfall(&verdict).into_iter().map(|step| {
         let (class, icon, said) = match step.passage {
             Passage::Passed => ("step passed", "check", "passed"),
@@ -56,22 +66,33 @@ pub(super) fn Waterfall(verdict: Arc<Verdict>) -> AnyView {
             Passage::AlsoStops => ("step stopped also", "stop", "would stop it too"),
             Passage::NotReached => ("step after", "dash", "not reached"),
         };
+        let here: Vec<_> = all.iter().filter(|reason| reason.layer == step.layer).map(cause).collect();
+        let text = if here.is_empty() { step.text.into_any() } else { here.into_any() };
         view! {
             <li class=class>
                 <span class="step-layer">{short(step.layer)}</span>
-                <span class="step-text"><b>{layer_title(step.layer)}</b><span>{step.text}</span></span>
+                <span class="step-text"><b>{layer_title(step.layer)}</b><span dir="auto">{text}</span></span>
                 <Icon name=icon />
                 <span class="visually-hidden">{said}</span>
             </li>
         }
     });
-    let mut fixes: Vec<String> =
-        verdict.fix.iter().chain(verdict.also.iter().map(|cause| &cause.fix)).map(fix_sentence).collect();
-    fixes.dedup();
-    let fix = (!fixes.is_empty()).then(|| {
-        view! { <p class="fix"><Icon name="info" /><span>{fixes.join(" ")}</span></p> }
+    let fix = (!whole).then(|| {
+        let mut fixes: Vec<String> =
+            verdict.fix.iter().chain(verdict.also.iter().map(|cause| &cause.fix)).map(fix_sentence).collect();
+        fixes.dedup();
+        (!fixes.is_empty()).then(|| {
+            view! { <p class="fix"><Icon name="info" /><span>{fixes.join(" ")}</span></p> }
+        })
     });
     view! { <ol class="waterfall">{steps.collect_view()}</ol> {fix} }.into_any()
+}
+
+/// One reason of a layer.
+fn cause(reason: &Reason) -> AnyView {
+    let who = if reason.who.is_empty() { String::new() } else { format!("Decided by {}. ", reason.who) };
+    let more = who + reason.fix.as_deref().unwrap_or_default();
+    view! { <span class="cause">{reason.text.clone()}<small>{more}</small></span> }.into_any()
 }
 
 fn short(layer: Layer) -> &'static str {

@@ -34,16 +34,6 @@ pub(crate) fn ProfileDialog() -> AnyView {
     .into_any()
 }
 
-/// What a failure says about one field, else what it says at all.
-fn beside(failure: &Failure) -> String {
-    match failure {
-        Failure::Refused(problem) => {
-            problem.errors.first().map_or_else(|| problem.detail.clone(), |error| error.message.clone())
-        }
-        Failure::Offline | Failure::Cancelled => failure.sentence(),
-    }
-}
-
 /// Makes a profile, or gives one another name and description.
 #[component]
 fn Form(before: Option<Arc<Profile>>, from: String) -> AnyView {
@@ -83,7 +73,7 @@ fn Form(before: Option<Arc<Profile>>, from: String) -> AnyView {
             match done {
                 Ok(()) => app.profiles.ask.set(None),
                 Err(failure) => {
-                    mistake.try_set(Some(beside(&failure)));
+                    mistake.try_set(Some(failure.beside()));
                     busy.try_set(false);
                     focus_by_id("profile-name");
                 }
