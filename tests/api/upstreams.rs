@@ -6,6 +6,7 @@ mod entries;
 mod hostile;
 mod import;
 mod loading;
+mod real;
 
 use serde_json::{Value, json};
 use toolshelf_tests::{EventStream, FakeMcp, Session, within};

@@ -18,6 +18,7 @@ mod model;
 mod page;
 mod process;
 mod raw;
+mod real_mcp;
 mod site;
 
 pub use answer::{Answer, Problem};
@@ -30,6 +31,7 @@ pub use model::{ModelCall, TestModel};
 pub use page::{inputs, script_texts, tags, tokens_in};
 pub use process::{Ended, Process, ProcessOptions};
 pub use raw::exchange;
+pub use real_mcp::{EverythingHttp, RealMcp, new_repository};
 pub use site::Site;
 
 use std::time::Duration;

@@ -92,9 +92,8 @@ fn install_pypi(folder: &Path) -> Result<()> {
     if std::fs::read_to_string(&noted).is_ok_and(|text| text == wanted) {
         return Ok(());
     }
-    let can_make = |program: &str| {
-        command::succeeds(Command::new(program).args(["-c", "import venv, ensurepip"]))
-    };
+    let can_make =
+        |program: &str| command::succeeds(Command::new(program).args(["-c", "import venv, ensurepip"]));
     if command::find_program("python3").is_none() || !can_make("python3") {
         debian::install(&["python3", "python3-venv"], "Python with venv (for two MCP servers)")?;
     }
