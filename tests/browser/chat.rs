@@ -50,7 +50,7 @@ async fn with_profiles(options: AppOptions) -> (TestApp, Chromium, toolshelf_tes
         admin.post("/api/v1/profiles", json!({"name": name, "tools": tools})).await.expect(201);
     }
     chromium.open(&app, "/chat").await;
-    chip(&chromium, "All tools 7 of 7 tools").await;
+    chip(&chromium, "All tools 7 of 11 tools").await;
     (app, chromium, admin)
 }
 
@@ -58,28 +58,28 @@ async fn with_profiles(options: AppOptions) -> (TestApp, Chromium, toolshelf_tes
 async fn a_pick_before_the_first_message_stays_everywhere() {
     let (app, chromium, admin) = with_profiles(AppOptions::default()).await;
     pick(&chromium, "research").await;
-    chip(&chromium, "research 3 of 7 tools").await;
+    chip(&chromium, "research 3 of 11 tools").await;
     say(&chromium, "hello").await;
-    answered(&chromium, "3 of 7 tools").await;
+    answered(&chromium, "3 of 11 tools").await;
     chromium.until("location.pathname.startsWith('/chat/')").await;
     let path = chromium.value("location.pathname").await.as_str().unwrap().to_owned();
 
     chromium.client.refresh().await.unwrap();
-    chip(&chromium, "research 3 of 7 tools").await;
-    answered(&chromium, "3 of 7 tools").await;
+    chip(&chromium, "research 3 of 11 tools").await;
+    answered(&chromium, "3 of 11 tools").await;
     // A second device, which is signed in as the same person.
     let second = Chromium::start().await;
     second.log_in(&app, ADMIN).await;
     second.open(&app, &path).await;
-    chip(&second, "research 3 of 7 tools").await;
+    chip(&second, "research 3 of 11 tools").await;
     pick(&second, "notes").await;
-    chip(&second, "notes 2 of 7 tools").await;
+    chip(&second, "notes 2 of 11 tools").await;
     second.close().await;
     // A new conversation is not touched, and the agent's choice takes the pick back.
     chromium.open(&app, &path).await;
-    chip(&chromium, "notes 2 of 7 tools").await;
+    chip(&chromium, "notes 2 of 11 tools").await;
     pick(&chromium, "Use the agent's choice").await;
-    chip(&chromium, "All tools 7 of 7 tools").await;
+    chip(&chromium, "All tools 7 of 11 tools").await;
     let id = path.trim_start_matches("/chat/");
     let kept = admin.get(&format!("/api/v1/conversations/{id}")).await.expect(200).json();
     assert_eq!(kept["profile"], json!(null));
@@ -94,7 +94,7 @@ async fn a_pick_before_the_first_message_stays_everywhere() {
         chromium.fill("[name=password]", PASSWORD).await;
         chromium.click("form button").await;
     }
-    chip(&chromium, "research 3 of 7 tools").await;
+    chip(&chromium, "research 3 of 11 tools").await;
     chromium.close().await;
     app.stop().await;
 }
@@ -104,16 +104,16 @@ async fn an_open_conversation_follows_its_profile() {
     let (app, chromium, admin) = with_profiles(AppOptions::default()).await;
     pick(&chromium, "research").await;
     say(&chromium, "hello").await;
-    answered(&chromium, "3 of 7 tools").await;
+    answered(&chromium, "3 of 11 tools").await;
     admin.patch("/api/v1/profiles/research", json!({"name": "sources"})).await.expect(200);
-    chip(&chromium, "sources 3 of 7 tools").await;
+    chip(&chromium, "sources 3 of 11 tools").await;
     admin.post("/api/v1/profiles/sources/tools", json!({"remove": ["grep"]})).await.expect(200);
-    chip(&chromium, "sources 2 of 7 tools").await;
+    chip(&chromium, "sources 2 of 11 tools").await;
     admin.disable("read", "broken").await.expect(200);
-    chip(&chromium, "sources 1 of 7 tools").await;
+    chip(&chromium, "sources 1 of 11 tools").await;
     admin.delete("/api/v1/profiles/sources").await.problem(409, "in_use");
     admin.delete("/api/v1/profiles/sources?replacement=none").await.expect(204);
-    chip(&chromium, "No tools 0 of 7 tools").await;
+    chip(&chromium, "No tools 0 of 11 tools").await;
     say(&chromium, "/call web_fetch {\"url\": \"http://example.com\"}").await;
     answered(&chromium, "unauthorized").await;
     chromium.close().await;
@@ -128,22 +128,22 @@ async fn tools_off_and_web_search_on_leaves_the_web_alone() {
     chromium.keys(ENTER).await;
     chromium.until("document.activeElement.id === 'menu-tools'").await;
     chromium.keys(ENTER).await;
-    chip(&chromium, "0 of 7 tools").await;
+    chip(&chromium, "0 of 11 tools").await;
     chromium.until("document.activeElement.id === 'plus'").await;
     chromium.keys(ENTER).await;
     chromium.until("document.activeElement.id === 'menu-tools'").await;
     chromium.keys("\u{E015}\u{E015}").await;
     chromium.until("document.activeElement.id === 'menu-web-on'").await;
     chromium.keys(ENTER).await;
-    chip(&chromium, "1 of 7 tools").await;
+    chip(&chromium, "1 of 11 tools").await;
     chromium.until("document.querySelector('.composer').innerText.includes('Web search on')").await;
     say(&chromium, "/tools").await;
     answered(&chromium, "web_fetch").await;
     // They are kept, and closed by their chips.
     chromium.client.refresh().await.unwrap();
-    chip(&chromium, "1 of 7 tools").await;
+    chip(&chromium, "1 of 11 tools").await;
     chromium.click("[aria-label='Tools off: switch back']").await;
-    chip(&chromium, "7 of 7 tools").await;
+    chip(&chromium, "7 of 11 tools").await;
     chromium.click("[aria-label='Web search on: switch back']").await;
     chromium.until("!document.querySelector('.chip-close')").await;
     let talks = admin.get("/api/v1/conversations").await.expect(200).json();
@@ -157,23 +157,23 @@ async fn tools_off_and_web_search_on_leaves_the_web_alone() {
 async fn a_choice_for_one_message_is_gone_after_it_and_can_be_repeated() {
     let (app, chromium, _admin) = with_profiles(AppOptions::default()).await;
     say(&chromium, "/tools").await;
-    answered(&chromium, "7 of 7 tools").await;
+    answered(&chromium, "7 of 11 tools").await;
     chromium.click("#profile-chip").await;
     chromium.until("document.activeElement.id === 'picker-filter'").await;
     chromium.click(".once input").await;
     let option =
         "[...document.querySelectorAll('.option')].find((option) => option.textContent.startsWith('notes'))";
     chromium.client.execute(&format!("{option}.click()"), vec![]).await.unwrap();
-    chip(&chromium, "notes this message only 2 of 7 tools").await;
+    chip(&chromium, "notes this message only 2 of 11 tools").await;
     say(&chromium, "/tools").await;
-    answered(&chromium, "2 of 7 tools").await;
-    chip(&chromium, "All tools 7 of 7 tools").await;
+    answered(&chromium, "2 of 11 tools").await;
+    chip(&chromium, "All tools 7 of 11 tools").await;
     chromium.until("document.querySelectorAll('.said-tools').length === 1").await;
     let again = "[...document.querySelectorAll('.said.user .again')].at(-1)";
     chromium.until(&format!("!{again}.disabled")).await;
     chromium.client.execute(&format!("{again}.click()"), vec![]).await.unwrap();
     chromium.until("document.querySelectorAll('.said-tools').length === 2").await;
-    answered(&chromium, "2 of 7 tools").await;
+    answered(&chromium, "2 of 11 tools").await;
     chromium.close().await;
     app.stop().await;
 }
@@ -186,12 +186,12 @@ async fn too_many_tools_are_said_before_anything_is_sent() {
     say(&chromium, "hello").await;
     chromium.until("document.querySelector('.send').disabled").await;
     pick(&chromium, "notes").await;
-    chip(&chromium, "notes 2 of 7 tools").await;
+    chip(&chromium, "notes 2 of 11 tools").await;
     chromium.until("!document.querySelector('.composer .notice')").await;
     assert_eq!(admin.get("/api/v1/conversations").await.expect(200).json()["total"], 0);
     // What was written is still there.
     chromium.click(".send").await;
-    answered(&chromium, "2 of 7 tools").await;
+    answered(&chromium, "2 of 11 tools").await;
     chromium.close().await;
     app.stop().await;
 }

@@ -23,10 +23,7 @@ async fn from_the_set_up_link_to_a_tried_tool() {
     assert_eq!(chromium.value("location.pathname").await, "/functions");
     let shown =
         chromium.value("[...document.querySelectorAll('[data-tool]')].map((row) => row.dataset.tool)").await;
-    assert_eq!(
-        shown,
-        serde_json::json!(["glob", "grep", "list", "read", "todo_create", "todo_list", "web_fetch"])
-    );
+    assert_eq!(shown, serde_json::json!(toolshelf_tests::CATALOG));
 
     let me = app.log_in(ADMIN, toolshelf_tests::PASSWORD).await;
     std::fs::write(app.workspace(&me.id).join("notes.txt"), "milk\nbread and butter\n").unwrap();

@@ -49,7 +49,7 @@ async fn no_match_says_so_and_offers_the_way_back() {
     chromium.keys("nothing is called this").await;
     chromium.until("document.querySelectorAll('[data-testid=tool-row]').length === 0").await;
     chromium.press("main", "Clear filter").await;
-    chromium.until("document.querySelectorAll('[data-testid=tool-row]').length === 7").await;
+    chromium.until("document.querySelectorAll('[data-testid=tool-row]').length === 11").await;
     chromium.close().await;
     app.stop().await;
 }

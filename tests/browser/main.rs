@@ -9,3 +9,4 @@ mod journeys;
 mod keyboard;
 mod looks;
 mod profiles;
+mod servers;

@@ -47,6 +47,6 @@ pub use upstreams::{
 
 pub use toolshelf_core::{
     Available, By, ByKind, CatalogEntry, Cause, Code, Disabled, Effect, Fix, FixAction, FixWho, Held,
-    HeldKind, Kind, Layer, NewTools, NotRegistered, Outcome, Role, ToolCard as Tool, Verdict, explain,
-    is_invisible,
+    HeldKind, Kind, LOADER, Layer, NewTools, NotRegistered, Outcome, Role, ToolCard as Tool, Verdict,
+    explain, is_invisible,
 };

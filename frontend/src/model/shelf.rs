@@ -98,6 +98,8 @@ impl Group {
     pub fn of(tool: &Tool) -> Self {
         let (kind, name) = tool.source.split_once(':').unwrap_or((&tool.source, ""));
         let (title, kind) = match kind {
+            // The protocol's name is no word.
+            "builtin" if tool.service == "mcp" => ("MCP".to_owned(), "built-in".to_owned()),
             "builtin" => (capitalized(&tool.service), "built-in".to_owned()),
             "mcp" => (tool.service.clone(), "MCP server".to_owned()),
             "plugin" if name == tool.service => (tool.service.clone(), "plugin".to_owned()),

@@ -67,8 +67,12 @@ fn summary(resolution: &Resolution) -> String {
     let offered = resolution.offered.iter().filter(|tool| !tool.is_loader()).count();
     let deferred = resolution.deferred.len();
     let all = shown(resolution).filter(|name| *name != LOADER).count();
-    let later = if deferred == 0 { String::new() } else { format!(" and {deferred} by name only") };
-    format!("{offered} of {all} tools{later}, about {} tokens", thousands(resolution.tokens.total.into()))
+    let later = if deferred == 0 { String::new() } else { format!(", {deferred} of them by name only") };
+    format!(
+        "{} of {all} tools{later}, about {} tokens",
+        offered + deferred,
+        thousands(resolution.tokens.total.into())
+    )
 }
 
 fn is_empty(resolution: &Resolution) -> bool {

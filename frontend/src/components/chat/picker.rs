@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use toolshelf_api::{Outcome, Profile, ToolsetOrigin, explain};
+use toolshelf_api::{LOADER, Outcome, Profile, ToolsetOrigin, Verdict, explain};
 use toolshelf_frontend::model::chat::{origin_words, toolset_title};
 use toolshelf_frontend::model::text::{count, thousands};
 use web_sys::KeyboardEvent;
@@ -50,9 +50,13 @@ pub(super) fn ProfileChip() -> AnyView {
         chat.offer.with(|offer| {
             let offer = offer.as_ref()?;
             let all = app.catalog.with(|catalog| catalog.tools().len());
+            // The loader is no choice of anybody's, so it counts nowhere.
+            let callable =
+                |verdict: &&Verdict| verdict.outcome.is_callable() && verdict.tool.as_ref() != LOADER;
+            let callable = offer.verdicts.iter().filter(callable).count();
             Some(format!(
                 "{} of {} · ≈ {} tokens",
-                thousands(offer.tools.len() as u64),
+                thousands(callable as u64),
                 count(all, "tool", "tools"),
                 thousands(offer.tokens.total.into())
             ))
@@ -174,8 +178,11 @@ fn LeftOut() -> AnyView {
     let chat = use_chat();
     let removed = move || {
         chat.offer.with(|offer| {
-            let removed =
-                offer.as_ref()?.verdicts.iter().filter(|verdict| verdict.outcome == Outcome::Removed);
+            let removed = offer
+                .as_ref()?
+                .verdicts
+                .iter()
+                .filter(|verdict| verdict.outcome == Outcome::Removed && verdict.tool.as_ref() != LOADER);
             let rows: Vec<_> = removed
                 .map(|verdict| {
                     let fix = verdict.fix.as_ref().map(explain::fix_sentence).unwrap_or_default();
