@@ -80,7 +80,7 @@ async fn a_copy_is_made_narrowed_renamed_cloned_and_undone() {
     // The server holds what the page shows.
     let admin = app.log_in(ADMIN, PASSWORD).await;
     let second = admin.get("/api/v1/profiles/second").await.expect(200).json();
-    assert_eq!(second["tools"].as_array().unwrap().len(), 6);
+    assert_eq!(second["tools"].as_array().unwrap().len(), 10);
     assert!(!second["tools"].as_array().unwrap().contains(&json!("glob")));
 
     // The menu beside its name does the same, by keyboard too.

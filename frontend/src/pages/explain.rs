@@ -40,10 +40,9 @@ pub(crate) fn ExplainPage() -> AnyView {
         }
     });
     let known = RwSignal::new(Asked::Loading);
-    let revision = Memo::new(move |_| app.catalog.with(|catalog| catalog.revision));
     Effect::new(move |_| {
         // What was decided before may be decided otherwise now.
-        revision.track();
+        app.catalog.track();
         let place = place.get();
         let (new_conversation, conversation_id) = match place.as_str() {
             "" => (false, None),
