@@ -82,7 +82,9 @@ async fn a_pasted_document_connects_real_servers_whose_tools_appear() {
     chromium.wait_for("[data-testid=tool-row]").await;
     chromium.fill("#filter", "time__").await;
     chromium.until("document.querySelectorAll('[data-testid=tool-row]').length === 2").await;
-    chromium.until("document.querySelector('[data-tool=time__convert_time]').innerText.includes('deferred')").await;
+    chromium
+        .until("document.querySelector('[data-tool=time__convert_time]').innerText.includes('deferred')")
+        .await;
     chromium.until("document.querySelector('.group-head').innerText.includes('MCP server')").await;
     chromium.open(&app, "/functions/my-disk__read_text_file").await;
     chromium.wait_for("#tab-try").await;
@@ -93,7 +95,12 @@ async fn a_pasted_document_connects_real_servers_whose_tools_appear() {
 
     // In a conversation the loader brings it.
     chromium.open(&app, "/chat").await;
-    chromium.fill("#message", &format!("/call tool_search {{\"queries\": [\"convert time\"], \"limit\": 1}}{ENTER}")).await;
+    chromium
+        .fill(
+            "#message",
+            &format!("/call tool_search {{\"queries\": [\"convert time\"], \"limit\": 1}}{ENTER}"),
+        )
+        .await;
     chromium.until("document.body.innerText.includes('time__convert_time')").await;
     chromium.fill("#message", &format!("/why time__convert_time{ENTER}")).await;
     chromium.until("[...document.querySelectorAll('.said.model:not([aria-busy])')].at(-1).innerText.includes('time__convert_time is offered')").await;
@@ -112,9 +119,13 @@ async fn a_server_is_tried_and_added_with_the_form() {
     chromium.fill("#server-name", "Not A Name").await;
     chromium.fill("#server-command", "no-such-program").await;
     chromium.press("dialog[open]", "Test connection").await;
-    chromium.until("document.querySelector('dialog[open]').innerText.includes('was not found in PATH')").await;
+    chromium
+        .until("document.querySelector('dialog[open]').innerText.includes('was not found in PATH')")
+        .await;
     chromium.press("dialog[open]", "Add server").await;
-    chromium.until("document.querySelector('#server-name-mistake').textContent.includes('small letters')").await;
+    chromium
+        .until("document.querySelector('#server-name-mistake').textContent.includes('small letters')")
+        .await;
     chromium.replace("#server-name", "docs").await;
     paste(&chromium, "#server-command", connection["command"].as_str().unwrap()).await;
     paste(&chromium, "#server-args", connection["args"][0].as_str().unwrap()).await;
@@ -133,7 +144,10 @@ async fn a_tool_of_a_server_that_is_disabled_is_gone_at_every_door_and_says_why(
     let (app, chromium, admin) = with_admin().await;
     let fake = FakeMcp::with_tools(&["search", "fetch"]);
     add_fake(&chromium, &app, &admin, "docs", &fake).await;
-    admin.post("/api/v1/profiles", json!({"name": "mine", "tools": ["docs__search", "docs__fetch"]})).await.expect(201);
+    admin
+        .post("/api/v1/profiles", json!({"name": "mine", "tools": ["docs__search", "docs__fetch"]}))
+        .await
+        .expect(201);
     let talk = admin.post("/api/v1/conversations", json!({"profile": "mine"})).await.expect(201).json();
     let chat = format!("/chat/{}", talk["id"].as_str().unwrap());
 
@@ -209,13 +223,18 @@ async fn what_hostile_servers_say_is_only_text() {
     }));
     add_fake(&chromium, &app, &admin, "evil", &fake).await;
     let hostile = admin.get("/api/v1/tools?source=mcp:evil").await.expect(200).json();
-    let names: Vec<String> =
-        hostile["items"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
+    let names: Vec<String> = hostile["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap().to_owned())
+        .collect();
     assert_eq!(names.len(), 3);
     for (width, height) in [(1280, 900), (390, 844)] {
         chromium.resize(width, height).await;
         let mut places = vec!["/upstreams/evil".to_owned()];
-        places.extend(names.iter().flat_map(|name| [format!("/functions/{name}"), format!("/explain/{name}")]));
+        places
+            .extend(names.iter().flat_map(|name| [format!("/functions/{name}"), format!("/explain/{name}")]));
         for place in places {
             chromium.open(&app, &place).await;
             chromium.until("document.querySelector('h1, h2')?.innerText.length > 0").await;

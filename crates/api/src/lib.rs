@@ -13,8 +13,11 @@ mod problem;
 mod profiles;
 mod resolve;
 mod runs;
+mod searches;
 mod shell;
+mod tool_changes;
 mod tools;
+mod upstream_imports;
 mod upstreams;
 
 pub use account::{
@@ -35,14 +38,17 @@ pub use profiles::{
 };
 pub use resolve::{HeavySource, OfferedTool, OverLimit, Resolve, ResolveTokens, Resolved};
 pub use runs::{Model, NodeKind, Run, RunEvent, RunNode, RunState};
+pub use searches::{FoundTool, FoundTools, SearchTools};
 pub use shell::Boot;
+pub use tool_changes::{
+    AcceptChanges, ChangeDecision, DecideChange, DiffChange, DiffLine, ToolChange, ToolChangeKind,
+};
 pub use tools::{Call, CallResult, DisableTool};
+pub use upstream_imports::{ImportMcpServers, ImportedMcpServer, ImportedMcpServers};
 pub use upstreams::{
-    AcceptChanges, ChangeDecision, ConfirmPassword, CreateMcpServer, DecideChange, DiffChange, DiffLine,
-    FoundTool, FoundTools, Hold, ImportMcpServers, ImportedMcpServer, ImportedMcpServers, McpServer,
-    NewConnection, RejectedTool, SearchTools, ServerDetails, ServerLimits, ServerSettings, ServerState,
-    ServerStatus, ShownConnection, ToolChange, ToolChangeKind, ToolMarks, TriedConnection, UpdateMcpServer,
-    UpdateServerSettings,
+    ConfirmPassword, CreateMcpServer, Hold, McpServer, NewConnection, RejectedTool, ServerDetails,
+    ServerLimits, ServerSettings, ServerState, ServerStatus, ShownConnection, ToolMarks, TriedConnection,
+    UpdateMcpServer, UpdateServerSettings,
 };
 
 pub use toolshelf_core::{

@@ -161,16 +161,16 @@ fn resident(
     let selection = Selection::new(snapshot, toolset)?;
     let mut late = Vec::new();
     let conversation = request.conversation().filter(|_| loader);
-    let loaded = conversation.map_or(&[][..], |conversation| &conversation.loaded);
-    let kept = &loaded[loaded.len().saturating_sub(LOADED_MAX)..];
-    let loaded = kept.iter().filter_map(|loaded| {
-        let index = snapshot.find(&loaded.tool)?;
+    let all_loaded = conversation.map_or(&[][..], |conversation| &conversation.loaded);
+    let kept = &all_loaded[all_loaded.len().saturating_sub(LOADED_MAX)..];
+    let of_conversation = kept.iter().filter_map(|kept| {
+        let index = snapshot.find(&kept.tool)?;
         let tool = snapshot.tool(index);
-        (tool.defer && tool.definition() == loaded.definition.as_ref()).then_some(index)
+        (tool.defer && tool.definition() == kept.definition.as_ref()).then_some(index)
     });
     let added = request.scope.turn.add.iter().filter_map(|name| snapshot.find(name));
     let added = added.filter(|index| loader && snapshot.tool(*index).defer || !selection.contains(*index));
-    for index in loaded.chain(added) {
+    for index in of_conversation.chain(added) {
         if !resident.contains(index.0) {
             resident.insert(index.0);
             late.push(index);

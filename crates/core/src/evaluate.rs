@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::availability::Unavailable;
 use crate::card::HeldKind;
 use crate::compiled::Compiled;
 use crate::pattern::Pattern;
-use crate::snapshot::{Snapshot, ToolIndex, Unavailable};
+use crate::snapshot::{Snapshot, ToolIndex};
 use crate::tool::{Exposure, LOADER, Tool};
 use crate::verdict::{By, ByKind, Cause, Code, Fix, FixAction, FixWho, Layer, Verdict};
 

@@ -9,6 +9,7 @@
 //! one tool that is about to run. The fields that decide visibility are private to this crate, so the compiler
 //! proves that nothing else reads them.
 
+mod availability;
 mod bitset;
 mod card;
 mod compiled;
@@ -23,11 +24,13 @@ mod resolve;
 mod schema;
 mod search;
 mod snapshot;
+mod source;
 mod tokens;
 mod tool;
 mod turn;
 mod verdict;
 
+pub use availability::{Availability, Unavailable};
 pub use card::{Available, Disabled, Held, HeldKind, NotRegistered, ToolCard};
 pub use compiled::Compiled;
 pub use evaluate::evaluate;
@@ -47,12 +50,9 @@ pub use resolve::{
     reachable_upstreams, resolve,
 };
 pub use search::{FOUND_MAX, Found, FoundTool, QUERIES_MAX, Search, search};
-pub use snapshot::{
-    Availability, Disable, ProfileTools, ServerTools, Snapshot, SnapshotError, ToolIndex, Unavailable,
-};
+pub use snapshot::{Disable, ProfileTools, ServerTools, Snapshot, SnapshotError, ToolIndex};
+pub use source::{Source, SourceKind};
 pub use tokens::{METHOD as TOKEN_METHOD, estimate as estimate_tokens};
-pub use tool::{
-    DefinitionError, Effect, Exposure, Kind, LOADER, Source, SourceKind, Tool, ToolDefinition, UpstreamCall,
-};
+pub use tool::{DefinitionError, Effect, Exposure, Kind, LOADER, Tool, ToolDefinition, UpstreamCall};
 pub use turn::{InvalidOverride, InvalidPart, TurnOverride};
 pub use verdict::{By, ByKind, Cause, Code, Fix, FixAction, FixWho, Layer, Outcome, Verdict};

@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 use crate::card::Held;
 use crate::names::{mcp_tool_name, short_hash, visible_line, visible_text};
 use crate::schema::check_schema;
-use crate::tool::{DefinitionError, Effect, Exposure, Kind, Source, Tool, ToolDefinition, UpstreamCall};
+use crate::source::Source;
+use crate::tool::{DefinitionError, Effect, Exposure, Kind, Tool, ToolDefinition, UpstreamCall};
 
 /// The most bytes of a tool's parameters as JSON.
 const SCHEMA_MAX: usize = 256 * 1024;

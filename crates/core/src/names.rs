@@ -101,15 +101,13 @@ pub fn visible_line(text: &str, most: usize) -> String {
             break;
         }
     }
-    match line.char_indices().nth(most) {
-        None => line,
-        Some(_) => {
-            let mut cut: String = line.chars().take(most.saturating_sub(1)).collect();
-            cut.truncate(cut.trim_end().len());
-            cut.push('…');
-            cut
-        }
+    if line.char_indices().nth(most).is_none() {
+        return line;
     }
+    let mut cut: String = line.chars().take(most.saturating_sub(1)).collect();
+    cut.truncate(cut.trim_end().len());
+    cut.push('…');
+    cut
 }
 
 /// Up to three of `names` that are close to `wanted`, best first.

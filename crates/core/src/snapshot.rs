@@ -1,12 +1,19 @@
 //! A snapshot: everything that decides visibility at one revision, immutable.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+mod profiles;
+mod servers;
+
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use crate::availability::Availability;
 use crate::bitset::BitSet;
-use crate::card::{Available, Disabled, NotRegistered, ToolCard};
-use crate::profile::{NewTools, Placed, Profile, fold_name};
+use crate::card::{Disabled, NotRegistered, ToolCard};
+use crate::profile::{Placed, Profile};
 use crate::tool::Tool;
+
+pub use profiles::ProfileTools;
+pub use servers::ServerTools;
 
 /// The position of a tool in one snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -21,69 +28,6 @@ pub struct Disable {
     pub reason: Arc<str>,
     /// When, as RFC 3339 in UTC.
     pub at: Arc<str>,
-}
-
-/// Why a tool cannot run now (L4).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unavailable {
-    /// Its own check says so.
-    Check(Arc<str>),
-    /// Variables of the server's environment are not set, or empty.
-    Environment(Arc<str>),
-    /// Its upstream MCP server cannot be reached.
-    Upstream(Arc<str>),
-}
-
-impl Unavailable {
-    /// A sentence about it.
-    fn sentence(&self) -> String {
-        match self {
-            Self::Check(reason) | Self::Upstream(reason) => reason.to_string(),
-            Self::Environment(names) => format!("The environment of the server does not set {names}."),
-        }
-    }
-}
-
-/// Whether a tool can run, as it was last seen: nothing, or all that stands in its way, in order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Availability(Option<Arc<[Unavailable]>>);
-
-impl Availability {
-    /// It can run.
-    pub const READY: Self = Self(None);
-
-    /// It cannot run for these reasons; without any it can.
-    pub fn of(reasons: impl IntoIterator<Item = Unavailable>) -> Self {
-        let reasons: Arc<[Unavailable]> = reasons.into_iter().collect();
-        Self((!reasons.is_empty()).then_some(reasons))
-    }
-
-    /// Its check failed.
-    pub fn failed(reason: &str) -> Self {
-        Self::of([Unavailable::Check(reason.into())])
-    }
-
-    /// What stands in its way.
-    pub(crate) fn reasons(&self) -> &[Unavailable] {
-        self.0.as_deref().unwrap_or_default()
-    }
-
-    /// As lists show it.
-    fn shown(&self) -> Available {
-        let sentences: Vec<String> = self.reasons().iter().map(Unavailable::sentence).collect();
-        Available { ok: sentences.is_empty(), reason: (!sentences.is_empty()).then(|| sentences.join(" ")) }
-    }
-}
-
-/// What an upstream MCP server has in a snapshot.
-#[derive(Clone, Debug, Default)]
-pub struct ServerTools {
-    /// Its tools.
-    pub tools: Vec<Arc<Tool>>,
-    /// Those of its list that did not enter the registry.
-    pub rejected: Vec<NotRegistered>,
-    /// Why it cannot be reached, if it cannot.
-    pub down: Option<Arc<str>>,
 }
 
 /// What admins decided about a tool by name. It outlives the tool, and its revision outlives the disable, so that
@@ -139,19 +83,6 @@ pub(crate) enum Found<'a> {
     Retired,
     /// No profile has or had this name.
     Nothing,
-}
-
-/// What a profile comes to in one snapshot.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProfileTools {
-    /// Its tools, missing ones too: the list, then what its policy includes.
-    pub tools: Vec<Arc<str>>,
-    /// Those of them that are not registered now.
-    pub missing: Vec<Arc<str>>,
-    /// New tools that wait until somebody decides.
-    pub held: Vec<Arc<str>>,
-    /// Estimated tokens of its tools that are in the catalog.
-    pub tokens: u32,
 }
 
 /// Says why tools cannot form a snapshot.
@@ -234,64 +165,6 @@ impl Snapshot {
         next.place_disables();
         next.place_profiles();
         Ok(next)
-    }
-
-    /// This snapshot with what servers have now, in place of all that these servers had. A tool whose name another source has
-    /// already does not enter the registry, whoever came first.
-    #[must_use]
-    pub fn with_servers(&self, now: impl IntoIterator<Item = (Arc<str>, ServerTools)>) -> Self {
-        let now: Vec<(Arc<str>, ServerTools)> = now.into_iter().collect();
-        let is_replaced = |tool: &Tool| {
-            tool.source().server().is_some_and(|own| now.iter().any(|(name, _)| **name == *own))
-        };
-        let mut tools: Vec<Arc<Tool>> =
-            self.tools.iter().filter(|tool| !is_replaced(tool)).cloned().collect();
-        let mut taken: HashSet<Arc<str>> = tools.iter().map(|tool| Arc::clone(tool.name())).collect();
-        let mut next = self.clone();
-        let rejected = Arc::make_mut(&mut next.rejected);
-        let mut down = Vec::with_capacity(now.len());
-        for (server, has) in now {
-            let mut refused = has.rejected;
-            for tool in has.tools {
-                if taken.insert(Arc::clone(tool.name())) {
-                    tools.push(tool);
-                } else {
-                    let reason = "Another tool has this name already.".into();
-                    refused.push(NotRegistered { name: Arc::clone(tool.name()), reason });
-                }
-            }
-            if refused.is_empty() {
-                rejected.remove(&server);
-            } else {
-                rejected.insert(Arc::clone(&server), refused);
-            }
-            down.push((server, has.down));
-        }
-        let mut not_registered: Vec<NotRegistered> =
-            next.declared.iter().chain(next.rejected.values().flatten()).cloned().collect();
-        not_registered.sort_by(|a, b| a.name.cmp(&b.name));
-        next.not_registered = not_registered.into();
-        // The names differ, as was just seen to.
-        let next = next.with_tools(tools).unwrap_or(next);
-        next.with_servers_down(down)
-    }
-
-    /// This snapshot with servers that can be reached, or cannot and why.
-    #[must_use]
-    pub fn with_servers_down(&self, servers: Vec<(Arc<str>, Option<Arc<str>>)>) -> Self {
-        let now: HashMap<Arc<str>, Availability> = servers
-            .into_iter()
-            .map(|(server, down)| (server, Availability::of(down.map(Unavailable::Upstream))))
-            .collect();
-        let mut next = self.clone();
-        next.availability = self
-            .indexes()
-            .map(|index| {
-                let now = self.tool(index).source().server().and_then(|server| now.get(server));
-                now.unwrap_or_else(|| self.availability(index)).clone()
-            })
-            .collect();
-        next
     }
 
     /// The revision of the store that this snapshot shows.
@@ -441,148 +314,6 @@ impl Snapshot {
     pub fn at_revision(mut self, revision: u64) -> Self {
         self.revision = revision;
         self
-    }
-
-    /// All profiles, by folded name.
-    pub fn profiles(&self) -> impl Iterator<Item = &Arc<Profile>> {
-        self.profiles.by_name.values().filter_map(|id| self.profile(id))
-    }
-
-    /// The profile with this id.
-    pub fn profile(&self, id: &str) -> Option<&Arc<Profile>> {
-        self.profiles.by_id.get(id).map(|placed| &placed.profile)
-    }
-
-    /// What a name leads to, in any letter case.
-    pub(crate) fn find_profile(&self, name: &str) -> Found<'_> {
-        let folded = fold_name(name);
-        if let Some(profile) = self.profiles.by_name.get(&folded).and_then(|id| self.profile(id)) {
-            return Found::Profile(profile);
-        }
-        match self.profiles.retired.get(&folded) {
-            // What it was renamed to may have been deleted since.
-            Some(Some(id)) => self.profile(id).map_or(Found::Retired, Found::Profile),
-            Some(None) => Found::Retired,
-            None => Found::Nothing,
-        }
-    }
-
-    /// What a profile comes to.
-    pub fn profile_tools(&self, profile: &Profile) -> ProfileTools {
-        let listed: HashSet<&str> = profile.tools.iter().map(AsRef::as_ref).collect();
-        let new: Vec<Arc<str>> = if profile.new_tools == NewTools::Ignore {
-            Vec::new()
-        } else {
-            let catalog = self.catalog().map(|index| self.tool(index).name());
-            catalog
-                .filter(|name| self.is_new(profile, name) && !listed.contains(name.as_ref()))
-                .cloned()
-                .collect()
-        };
-        let (included, held) =
-            if profile.new_tools == NewTools::Include { (new, Vec::new()) } else { (Vec::new(), new) };
-        let tools: Vec<Arc<str>> = profile.tools.iter().cloned().chain(included).collect();
-        let missing = tools.iter().filter(|name| self.find(name).is_none()).cloned().collect();
-        let positions =
-            tools.iter().filter_map(|name| self.find(name)).filter(|index| self.in_catalog(*index));
-        let tokens = positions.map(|index| self.tool(index).tokens()).sum();
-        ProfileTools { tools, missing, held, tokens }
-    }
-
-    /// The number of the last sighting.
-    pub fn last_sighting(&self) -> u64 {
-        self.sightings.values().copied().max().unwrap_or(0)
-    }
-
-    /// Whether a tool was ever seen here, registered now or not.
-    pub fn was_seen(&self, name: &str) -> bool {
-        self.sightings.contains_key(name) || self.find(name).is_some()
-    }
-
-    /// This snapshot with other sightings.
-    #[must_use]
-    pub fn with_sightings(&self, sightings: HashMap<Arc<str>, u64>) -> Self {
-        let mut next = self.clone();
-        next.sightings = Arc::new(sightings);
-        next.place_profiles();
-        next
-    }
-
-    /// When each tool was first seen.
-    pub fn sightings(&self) -> &HashMap<Arc<str>, u64> {
-        &self.sightings
-    }
-
-    fn place_profiles(&mut self) {
-        let placed = self.profiles.by_id.iter().map(|(id, before)| {
-            let profile = Arc::clone(&before.profile);
-            let (selection, pinned) = self.place(&profile);
-            (Arc::clone(id), Placed { profile, selection: Arc::new(selection), pinned: Arc::new(pinned) })
-        });
-        let by_id = placed.collect();
-        Arc::make_mut(&mut self.profiles).by_id = by_id;
-    }
-
-    /// This snapshot with a profile added or replaced.
-    #[must_use]
-    pub fn with_profile(&self, profile: Arc<Profile>) -> Self {
-        let mut next = self.without_profile(&profile.id);
-        let (selection, pinned) = next.place(&profile);
-        let (selection, pinned) = (Arc::new(selection), Arc::new(pinned));
-        let profiles = Arc::make_mut(&mut next.profiles);
-        profiles.by_name.insert(fold_name(&profile.name), Arc::clone(&profile.id));
-        profiles.by_id.insert(Arc::clone(&profile.id), Placed { profile, selection, pinned });
-        next
-    }
-
-    /// This snapshot without a profile.
-    #[must_use]
-    pub fn without_profile(&self, id: &str) -> Self {
-        let mut next = self.clone();
-        if let Some(before) = self.profile(id) {
-            let profiles = Arc::make_mut(&mut next.profiles);
-            profiles.by_name.remove(&fold_name(&before.name));
-            profiles.by_id.remove(id);
-        }
-        next
-    }
-
-    /// This snapshot with other names kept: each leads to the profile that was renamed, or to nothing.
-    #[must_use]
-    pub fn with_retired_names(&self, names: impl IntoIterator<Item = (String, Option<Arc<str>>)>) -> Self {
-        let mut next = self.clone();
-        Arc::make_mut(&mut next.profiles).retired =
-            names.into_iter().map(|(name, id)| (fold_name(&name), id)).collect();
-        next
-    }
-
-    pub(crate) fn selection_of(&self, id: &str) -> Option<&Arc<BitSet>> {
-        self.profiles.by_id.get(id).map(|placed| &placed.selection)
-    }
-
-    pub(crate) fn pinned_in(&self, id: &str) -> Option<&Arc<BitSet>> {
-        self.profiles.by_id.get(id).map(|placed| &placed.pinned)
-    }
-
-    fn is_new(&self, profile: &Profile, name: &str) -> bool {
-        self.sightings.get(name).is_none_or(|sighting| *sighting > profile.new_tools_since)
-    }
-
-    /// A profile's tools, and those whose schema always ships, as positions.
-    fn place(&self, profile: &Profile) -> (BitSet, BitSet) {
-        let placed = |names: &[Arc<str>]| {
-            let mut set = BitSet::with_capacity(self.tools.len());
-            for ToolIndex(position) in names.iter().filter_map(|name| self.find(name)) {
-                set.insert(position);
-            }
-            set
-        };
-        let mut set = placed(&profile.tools);
-        if profile.new_tools == NewTools::Include {
-            let new = self.indexes().filter(|index| self.is_new(profile, self.tool(*index).name()));
-            new.for_each(|ToolIndex(position)| set.insert(position));
-        }
-        (set, placed(&profile.pinned))
     }
 
     pub(crate) fn is_disabled(&self, index: ToolIndex) -> bool {

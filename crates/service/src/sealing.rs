@@ -88,16 +88,16 @@ mod tests {
     #[test]
     fn opens_in_its_place_with_its_key_only() {
         let (sealer, environment) = (Sealer::new(&[7; 32]), Environment::system());
-        let sealed = sealer.seal(&environment, place("github"), "token");
-        assert_eq!(sealer.open(place("github"), &sealed).as_deref(), Some("token"));
-        assert_eq!(sealer.open(place("other"), &sealed), None);
-        assert_eq!(sealer.open(Place { column: "settings", ..place("github") }, &sealed), None);
-        assert_eq!(Sealer::new(&[8; 32]).open(place("github"), &sealed), None);
-        for position in 0..sealed.len() {
-            let mut damaged = sealed.clone();
+        let stored = sealer.seal(&environment, place("github"), "token");
+        assert_eq!(sealer.open(place("github"), &stored).as_deref(), Some("token"));
+        assert_eq!(sealer.open(place("other"), &stored), None);
+        assert_eq!(sealer.open(Place { column: "settings", ..place("github") }, &stored), None);
+        assert_eq!(Sealer::new(&[8; 32]).open(place("github"), &stored), None);
+        for position in 0..stored.len() {
+            let mut damaged = stored.clone();
             damaged[position] ^= 1;
             assert_eq!(sealer.open(place("github"), &damaged), None, "byte {position}");
-            assert_eq!(sealer.open(place("github"), &sealed[..position]), None, "{position} bytes");
+            assert_eq!(sealer.open(place("github"), &stored[..position]), None, "{position} bytes");
         }
     }
 

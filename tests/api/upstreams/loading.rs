@@ -10,9 +10,9 @@ async fn resolved(admin: &Session, id: &str) -> (Vec<String>, Vec<String>) {
     let names = |member: &str| -> Vec<String> {
         answer[member]
             .as_array()
-            .unwrap()
+            .expect("it is there")
             .iter()
-            .map(|tool| tool["name"].as_str().unwrap().to_owned())
+            .map(|tool| tool["name"].as_str().expect("it is there").to_owned())
             .collect()
     };
     (names("tools"), names("deferred"))
@@ -21,7 +21,7 @@ async fn resolved(admin: &Session, id: &str) -> (Vec<String>, Vec<String>) {
 async fn say(admin: &Session, id: &str, message: &str) -> Value {
     let turn = json!({ "message": message });
     let started = admin.post(&format!("/api/v1/conversations/{id}/turns"), turn).await.expect(202).json();
-    let run = started["run_id"].as_str().unwrap().to_owned();
+    let run = started["run_id"].as_str().expect("it is there").to_owned();
     admin.get(&format!("/api/v1/runs/{run}/events")).listen().await.rest().await;
     admin.get(&format!("/api/v1/runs/{run}")).await.expect(200).json()
 }
@@ -50,7 +50,7 @@ async fn a_tool_is_found_loaded_and_stays_loaded() {
     let result = run["nodes"][2]["text"].as_str().unwrap();
     assert!(
         result.contains("docs__send_mail")
-            && result.contains("inputSchema") == false
+            && !result.contains("inputSchema")
             && result.contains("parameters"),
         "{result}"
     );

@@ -210,7 +210,7 @@ impl Stored {
 pub(super) fn open_secrets(sealer: &Sealer, row: &McpServerRow) -> Option<BTreeMap<String, String>> {
     match &row.secrets {
         None => Some(BTreeMap::new()),
-        Some(sealed) => serde_json::from_str(&sealer.open(place(&row.name), sealed)?).ok(),
+        Some(stored) => serde_json::from_str(&sealer.open(place(&row.name), stored)?).ok(),
     }
 }
 
@@ -222,6 +222,7 @@ pub(super) fn damaged(row: &McpServerRow, column: &str, error: &serde_json::Erro
     StoreError::Corrupt(format!("mcp_servers.{column} where mcp_servers.name = {}: {error}", row.name)).into()
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it is what map_err gives")]
 pub(super) fn not_json(error: serde_json::Error) -> ServiceError {
     ServiceError::Internal(format!("something cannot be written as JSON: {error}"))
 }

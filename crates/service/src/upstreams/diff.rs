@@ -1,5 +1,7 @@
 //! The difference of two definitions, line by line.
 
+use std::fmt::Write as _;
+
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 use toolshelf_api::{DiffChange, DiffLine};
@@ -51,7 +53,7 @@ fn lines(text: &str) -> String {
     let mut lines = String::with_capacity(pretty.len() + 1);
     for character in pretty.chars() {
         if toolshelf_core::is_invisible(character) || (character.is_control() && character != '\n') {
-            lines.push_str(&format!("\\u{{{:04X}}}", u32::from(character)));
+            let _ = write!(lines, "\\u{{{:04X}}}", u32::from(character));
         } else {
             lines.push(character);
         }

@@ -14,8 +14,8 @@ use crate::Service;
 use crate::authenticator::Actor;
 use crate::error::ServiceError;
 
-use super::check_name;
 use super::connection::{Complete, Stored, escaped};
+use super::edits::check_name;
 
 /// The longest document, in bytes.
 const DOCUMENT_MAX: usize = 1_000_000;
@@ -83,7 +83,7 @@ impl Service {
             .map(|server| ImportedMcpServer {
                 key: server.key.clone(),
                 name: server.name.clone(),
-                connection: server.connection.as_ref().ok().map(|connection| shown(connection)),
+                connection: server.connection.as_ref().ok().map(shown),
                 enabled: server.enabled,
                 needs: server.needs.iter().cloned().collect(),
                 ignored: server.ignored.clone(),
@@ -362,7 +362,8 @@ fn free_name(name: &str, given: &HashSet<String>) -> String {
     if !given.contains(name) {
         return name.to_owned();
     }
-    (2..)
+    // There are fewer servers than numbers to try.
+    (2..SERVERS_MAX + 2)
         .map(|number| {
             let suffix = format!("-{number}");
             let kept = name.len().min(SERVER_NAME_MAX - suffix.len());

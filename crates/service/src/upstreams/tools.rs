@@ -41,7 +41,7 @@ pub(super) fn read_list(
         known.into_iter().map(|row| (row.original.clone(), row)).collect();
     let before = rows.clone();
     let (mut rejected, mut seen) = (Rejected::default(), HashSet::new());
-    let (mut new, mut changed, mut held) = (0, 0, 0);
+    let (mut new, mut changed, mut waiting) = (0, 0, 0);
     for value in listed {
         let definition = match McpDefinition::read(value) {
             Ok(definition) => definition,
@@ -61,7 +61,7 @@ pub(super) fn read_list(
             None => {
                 new += 1;
                 let waits = hold == Hold::NewAndChanged;
-                held += usize::from(waits);
+                waiting += usize::from(waits);
                 rows.insert(
                     original.clone(),
                     UpstreamToolRow {
@@ -90,7 +90,7 @@ pub(super) fn read_list(
                     (row.pending, row.pending_since) = (None, None);
                 } else if !waits_already {
                     changed += 1;
-                    held += 1;
+                    waiting += 1;
                     (row.pending, row.pending_since) = (Some(text), Some(now));
                 }
             }
@@ -102,7 +102,7 @@ pub(super) fn read_list(
         gone += 1;
     }
     let changed_rows = rows.values().filter(|row| before.get(&row.original) != Some(row)).cloned().collect();
-    let counts = [(new, "new"), (changed, "changed"), (held, "held for an admin"), (gone, "gone")];
+    let counts = [(new, "new"), (changed, "changed"), (waiting, "held for an admin"), (gone, "gone")];
     let happened: Vec<String> = counts
         .iter()
         .filter(|(count, _)| *count > 0)
