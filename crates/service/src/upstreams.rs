@@ -44,7 +44,7 @@ pub(crate) async fn load(store: &dyn Store, snapshot: Snapshot) -> Result<Snapsh
     for row in &servers {
         let rows = known.remove(&row.name).unwrap_or_default();
         let down = if row.enabled { "It is being connected." } else { "An admin switched it off." };
-        let has = server_tools(row, &read_settings(row)?, &rows, &[], Some(down.to_owned()));
+        let has = server_tools(row, &read_settings(row)?, &rows, &[], None, Some(down.to_owned()));
         all.push((Arc::from(row.name.as_str()), has));
     }
     Ok(snapshot.with_servers(all))

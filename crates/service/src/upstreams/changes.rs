@@ -132,7 +132,7 @@ impl Service {
                 }
                 unit.put_upstream_tools(&changed).await?;
                 let live = service.live_servers().get(&name, row.enabled, now);
-                let has = server_tools(&row, &read_settings(&row)?, &rows, &live.rejected, live.down());
+                let has = server_tools(&row, &read_settings(&row)?, &rows, &live.rejected, None, live.down());
                 let deltas = vec![Delta::Servers(vec![(Arc::from(name.as_str()), has)])];
                 Ok(Written { value: (), deltas })
             })

@@ -124,7 +124,7 @@ impl Service {
                         let detail = complete.public.in_short();
                         unit.append_audit(&by_actor(&author, now, "mcp_server.added", &row.name, detail))
                             .await?;
-                        let has = server_tools(&row, &read_settings(&row)?, &[], &[], None);
+                        let has = server_tools(&row, &read_settings(&row)?, &[], &[], None, None);
                         deltas.push((Arc::from(row.name.as_str()), has));
                         rows.push(row);
                     }
@@ -238,7 +238,8 @@ impl Service {
                     } else {
                         service.live_servers().get(&row.name, row.enabled, now)
                     };
-                    let has = server_tools(&row, &read_settings(&row)?, &rows, &live.rejected, live.down());
+                    let has =
+                        server_tools(&row, &read_settings(&row)?, &rows, &live.rejected, None, live.down());
                     let mut deltas = vec![Delta::Servers(vec![(Arc::from(row.name.as_str()), has)])];
                     if reconnects {
                         let (name, enabled) = (row.name.clone(), row.enabled);

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Instant;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
@@ -16,7 +17,7 @@ use crate::audit::by_system;
 use crate::error::ServiceError;
 use crate::writer::{Delta, Written};
 
-use super::tools::{Listing, read_list, server_tools};
+use super::tools::{Listing, Lists, read_list, server_tools};
 use super::{read_settings, to_json};
 
 /// The most characters that are kept of what a server says to models.
@@ -114,43 +115,56 @@ impl Service {
         listed: Vec<Value>,
     ) -> Result<(), ServiceError> {
         let (service, name, now) = (self.clone(), server.to_owned(), self.now());
-        self.write(None, move |unit, snapshot| {
-            Box::pin(async move {
-                let Some(row) = current(unit, &name, generation).await? else {
-                    return Ok(Written { value: (), deltas: Vec::new() });
-                };
-                let settings = read_settings(&row)?;
-                if let Some(info) = info {
-                    let info = to_json(&details(info))?;
-                    if row.info.as_deref() != Some(&info) {
-                        unit.put_mcp_server_info(&name, &info).await?;
+        let lists = tokio::task::spawn_blocking(move || Lists::read(&listed));
+        let lists = lists.await.map_err(|error| ServiceError::Internal(format!("a list: {error}")))?;
+        let began = Instant::now();
+        let happened = self
+            .write(None, move |unit, snapshot| {
+                Box::pin(async move {
+                    let nothing = Written { value: String::new(), deltas: Vec::new() };
+                    let Some(row) = current(unit, &name, generation).await? else { return Ok(nothing) };
+                    let settings = read_settings(&row)?;
+                    let known = unit.list_upstream_tools(Some(&name)).await?;
+                    let Listing { rows, changed, happened } =
+                        read_list(&row, settings.hold, known, &lists, now);
+                    let live = service.live_servers().get(&name, row.enabled, now);
+                    let told_before = live.state == ServerState::Ready && live.rejected == lists.rejected();
+                    if told_before && changed.is_empty() {
+                        return Ok(nothing);
                     }
-                }
-                let known = unit.list_upstream_tools(Some(&name)).await?;
-                let Listing { rows, changed, rejected, happened } =
-                    read_list(&row, settings.hold, known, &listed, now);
-                unit.put_upstream_tools(&changed).await?;
-                if !happened.is_empty() {
-                    let entry = by_system(now, "mcp_server.tools_changed", &name, happened);
-                    unit.append_audit(&entry).await?;
-                }
-                let has = server_tools(&row, &settings, &rows, &rejected, None);
-                let mut deltas = seen_first(unit, snapshot, &has.tools).await?;
-                deltas.push(Delta::Servers(vec![(Arc::from(name.as_str()), has)]));
-                // It is shown as ready when its tools are there, and not before.
-                deltas.push(Delta::Then(Box::new(move || {
-                    service.live_servers().change(&name, now, |live| {
-                        if live.state != ServerState::Ready {
-                            live.since = now;
+                    if let Some(info) = info {
+                        let info = to_json(&details(info))?;
+                        if row.info.as_deref() != Some(&info) {
+                            unit.put_mcp_server_info(&name, &info).await?;
                         }
-                        (live.state, live.reason, live.retry_at) = (ServerState::Ready, None, None);
-                        live.rejected.clone_from(&rejected);
-                    });
-                })));
-                Ok(Written { value: (), deltas })
+                    }
+                    unit.put_upstream_tools(&changed).await?;
+                    if !happened.is_empty() {
+                        let entry = by_system(now, "mcp_server.tools_changed", &name, happened.clone());
+                        unit.append_audit(&entry).await?;
+                    }
+                    let has = server_tools(&row, &settings, &rows, lists.rejected(), Some(&lists), None);
+                    let mut deltas = seen_first(unit, snapshot, &has.tools).await?;
+                    deltas.push(Delta::Servers(vec![(Arc::from(name.as_str()), has)]));
+                    // It is shown as ready when its tools are there, and not before.
+                    deltas.push(Delta::Then(Box::new(move || {
+                        service.live_servers().change(&name, now, |live| {
+                            if live.state != ServerState::Ready {
+                                live.since = now;
+                            }
+                            (live.state, live.reason, live.retry_at) = (ServerState::Ready, None, None);
+                            live.rejected = lists.rejected().to_vec();
+                        });
+                    })));
+                    Ok(Written { value: happened, deltas })
+                })
             })
-        })
-        .await
+            .await?;
+        if !happened.is_empty() {
+            let milliseconds = began.elapsed().as_secs_f64() * 1_000.0;
+            tracing::info!(server, milliseconds, "tools of a server: {happened}");
+        }
+        Ok(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! From what is known of a server's tools to what snapshots hold.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
@@ -23,40 +23,66 @@ pub(super) struct Listing {
     pub(super) rows: Vec<UpstreamToolRow>,
     /// Those rows that are to be stored.
     pub(super) changed: Vec<UpstreamToolRow>,
-    /// What does not enter the registry.
-    pub(super) rejected: Vec<RejectedTool>,
     /// What happened, for the audit log; empty if nothing did.
     pub(super) happened: String,
 }
 
-/// Reads a list: what is new, what changed, what waits for an admin, what went.
+/// A tool as a server lists it now, read.
+pub(super) struct Listed {
+    definition: McpDefinition,
+    /// The definition as it is stored.
+    text: String,
+    hash: String,
+}
+
+/// What a server lists now, by name at the server, and what of it is refused. It takes a moment for thousands of tools, and
+/// nobody has to wait for it.
+pub(super) struct Lists {
+    tools: HashMap<String, Listed>,
+    rejected: Vec<RejectedTool>,
+}
+
+impl Lists {
+    pub(super) fn read(listed: &[Value]) -> Self {
+        let (mut tools, mut rejected) = (HashMap::with_capacity(listed.len()), Rejected::default());
+        for value in listed {
+            match McpDefinition::read(value) {
+                Err(refused) => rejected.add(refused),
+                Ok(definition) if tools.contains_key(definition.original()) => {
+                    let name = visible_line(definition.original(), 80);
+                    let reason = "The server lists it twice.".to_owned();
+                    rejected.add(RejectedDefinition { name, reason });
+                }
+                Ok(definition) => {
+                    let (text, hash) = (definition.whole().to_string(), definition.hash());
+                    tools.insert(definition.original().to_owned(), Listed { definition, text, hash });
+                }
+            }
+        }
+        Self { tools, rejected: rejected.finish() }
+    }
+
+    /// The definition that is in force for a tool, if it is the one that the server lists.
+    fn in_force(&self, row: &UpstreamToolRow) -> Option<&McpDefinition> {
+        let is_listed = row.listed && row.pending.is_none();
+        self.tools.get(&row.original).filter(|_| is_listed).map(|listed| &listed.definition)
+    }
+}
+
+/// Compares a list with what was known: what is new, what changed, what waits for an admin, what went.
 pub(super) fn read_list(
     server: &McpServerRow,
     hold: Hold,
     known: Vec<UpstreamToolRow>,
-    listed: &[Value],
+    lists: &Lists,
     now: DateTime<Utc>,
 ) -> Listing {
     let mut rows: BTreeMap<String, UpstreamToolRow> =
         known.into_iter().map(|row| (row.original.clone(), row)).collect();
     let before = rows.clone();
-    let (mut rejected, mut seen) = (Rejected::default(), HashSet::new());
     let (mut new, mut changed, mut waiting) = (0, 0, 0);
-    for value in listed {
-        let definition = match McpDefinition::read(value) {
-            Ok(definition) => definition,
-            Err(refused) => {
-                rejected.add(refused);
-                continue;
-            }
-        };
-        let original = definition.original().to_owned();
-        if !seen.insert(original.clone()) {
-            let name = visible_line(&original, 80);
-            rejected.add(RejectedDefinition { name, reason: "The server lists it twice.".to_owned() });
-            continue;
-        }
-        let text = definition.whole().to_string();
+    for (original, Listed { text, hash, .. }) in &lists.tools {
+        let (original, text) = (original.clone(), text.clone());
         match rows.get_mut(&original) {
             None => {
                 new += 1;
@@ -77,10 +103,12 @@ pub(super) fn read_list(
             }
             Some(row) => {
                 row.listed = true;
-                let hash = definition.hash();
-                let is_accepted = row.accepted_generation == server.generation
-                    && row.accepted.as_deref().and_then(hash_of).as_ref() == Some(&hash);
-                let waits_already = row.pending.as_deref().and_then(hash_of).as_ref() == Some(&hash);
+                // The same text is the same definition; another one may be, with its members in another order.
+                let is = |stored: Option<&str>| {
+                    stored.is_some_and(|stored| stored == text || hash_of(stored).as_ref() == Some(hash))
+                };
+                let is_accepted = row.accepted_generation == server.generation && is(row.accepted.as_deref());
+                let waits_already = is(row.pending.as_deref());
                 if is_accepted {
                     (row.pending, row.pending_since) = (None, None);
                 } else if hold == Hold::Off {
@@ -97,7 +125,7 @@ pub(super) fn read_list(
         }
     }
     let mut gone = 0;
-    for row in rows.values_mut().filter(|row| row.listed && !seen.contains(&row.original)) {
+    for row in rows.values_mut().filter(|row| row.listed && !lists.tools.contains_key(&row.original)) {
         row.listed = false;
         gone += 1;
     }
@@ -108,11 +136,13 @@ pub(super) fn read_list(
         .filter(|(count, _)| *count > 0)
         .map(|(count, what)| format!("{count} {what}"))
         .collect();
-    Listing {
-        rows: rows.into_values().collect(),
-        changed: changed_rows,
-        rejected: rejected.finish(),
-        happened: happened.join(", "),
+    Listing { rows: rows.into_values().collect(), changed: changed_rows, happened: happened.join(", ") }
+}
+
+impl Lists {
+    /// What does not enter the registry.
+    pub(super) fn rejected(&self) -> &[RejectedTool] {
+        &self.rejected
     }
 }
 
@@ -167,6 +197,7 @@ pub(super) fn server_tools(
     settings: &ServerSettings,
     rows: &[UpstreamToolRow],
     refused: &[RejectedTool],
+    lists: Option<&Lists>,
     down: Option<String>,
 ) -> ServerTools {
     let mut rejected: Vec<NotRegistered> = refused
@@ -179,11 +210,15 @@ pub(super) fn server_tools(
     let mut tools = Vec::with_capacity(rows.len());
     for row in rows.iter().filter(|row| row.listed) {
         let Some(text) = row.accepted.as_deref().or(row.pending.as_deref()) else { continue };
-        let tool = read(text)
-            .ok_or_else(|| "What is stored of it cannot be read. Refresh the server.".to_owned())
-            .and_then(|definition| {
-                definition.tool(&server.name, marks(server, settings, row)).map_err(|error| error.to_string())
-            });
+        let make = |definition: &McpDefinition| {
+            definition.tool(&server.name, marks(server, settings, row)).map_err(|error| error.to_string())
+        };
+        let tool = match lists.and_then(|lists| lists.in_force(row)) {
+            Some(definition) => make(definition),
+            None => read(text)
+                .ok_or_else(|| "What is stored of it cannot be read. Refresh the server.".to_owned())
+                .and_then(|definition| make(&definition)),
+        };
         match tool {
             Ok(tool) => tools.push(Arc::new(tool)),
             Err(reason) => rejected.push(NotRegistered {
