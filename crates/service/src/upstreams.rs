@@ -160,8 +160,7 @@ impl Service {
         };
         let mut status = live.shown();
         if !admin {
-            // The reason may repeat what a program or its address is.
-            status.reason = status.reason.map(|_| "It cannot be reached. Ask an admin.".to_owned());
+            status.reason.clone_from(&live.public_reason);
         }
         Ok(McpServer {
             name: row.name.clone(),

@@ -102,7 +102,8 @@ async fn two_servers_with_the_same_tools_do_not_mix() {
 
 #[tokio::test]
 async fn a_dead_server_says_why_and_delays_nobody() {
-    let (_app, admin) = TestApp::with_admin().await;
+    let (app, admin) = TestApp::with_admin().await;
+    let user = app.user(&admin, "bob", "user").await;
     let mut watch = Watch::new(admin.clone()).await;
     for (name, connection, part) in [
         ("missing", json!({"transport": "stdio", "command": "no-such-program-anywhere"}), "not found"),
@@ -117,6 +118,11 @@ async fn a_dead_server_says_why_and_delays_nobody() {
         let down = watch.until(name, |server| server["status"]["state"] == "down").await;
         let reason = down["status"]["reason"].as_str().unwrap();
         assert!(!reason.is_empty() && reason.contains(part), "{name}: {reason}");
+    }
+    // Others are told that it is down, and not which program that is.
+    for path in ["/api/v1/mcp-servers", "/api/v1/mcp-servers/missing", "/api/v1/tools", "/upstreams"] {
+        let text = user.page(path).await.expect(200).text().to_owned();
+        assert!(!text.contains("no-such-program") && !text.contains("127.0.0.1:9"), "{path}: {text}");
     }
     let log = watch.server("ends").await["log"].clone();
     assert!(log.as_array().unwrap().iter().any(|line| line == "broken"), "{log}");

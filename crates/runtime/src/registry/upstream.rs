@@ -15,6 +15,9 @@ use crate::upstream::UpstreamError;
 /// How much of a result that is cut is its beginning.
 const HEAD_RATIO: f64 = 0.7;
 
+/// What is said of a server that is gone before the snapshot says so.
+const WENT_AWAY: &str = "It went away just now.";
+
 impl Registry {
     /// Runs a tool of a server, in the generation of its connection that was decided for.
     pub(super) async fn invoke_upstream(
@@ -37,11 +40,12 @@ impl Registry {
         let duration = started.elapsed();
         Ok(match answer {
             Err(_) => failed(PANICKED, "execution_failed", duration, revision),
-            Ok(Err(UpstreamError::Down(reason))) => {
-                // It answered when the snapshot was made. Refuse with the verdict that the next snapshot gives.
-                let now = snapshot.with_servers_down(vec![(server.into(), Some(reason.as_str().into()))]);
+            Ok(Err(UpstreamError::Down(_))) => {
+                // It answered when the snapshot was made. Refuse as the next snapshot will; why exactly is for admins, and
+                // the service says so in its own words.
+                let now = snapshot.with_servers_down(vec![(server.into(), Some(WENT_AWAY.into()))]);
                 authorize_call(&now, request, tool.name()).map_err(CallRefused::Refused)?;
-                failed(reason, "execution_failed", duration, revision)
+                failed(WENT_AWAY, "execution_failed", duration, revision)
             }
             Ok(Err(error @ UpstreamError::TimedOut(_))) => {
                 failed(format!("{server}: {error}"), "timed_out", duration, revision)

@@ -194,6 +194,26 @@ impl Stored {
         }
     }
 
+    /// A reason for which it is down, as everybody may read it: without what is for admins only.
+    pub(super) fn public_reason(&self, reason: &str) -> String {
+        let told: Vec<String> = match self {
+            Self::Stdio { command, args, .. } => {
+                let program = command.rsplit('/').next().unwrap_or(command).to_owned();
+                args.iter().cloned().chain([command.clone(), program]).collect()
+            }
+            Self::Http { url, .. } => {
+                let host = Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned));
+                host.into_iter().chain([url.clone()]).collect()
+            }
+        };
+        // What is shorter than this stands in many words and tells nothing.
+        if told.iter().any(|part| part.len() > 2 && reason.contains(part.as_str())) {
+            "It cannot be reached. Its page tells admins why.".to_owned()
+        } else {
+            reason.to_owned()
+        }
+    }
+
     /// In a word or two, for the audit log: no argument and no query, which may hold secrets.
     pub(super) fn in_short(&self) -> String {
         match self {
@@ -257,4 +277,26 @@ fn check_url(text: &str) -> Result<(), &'static str> {
         return Err("Use at most 2,000 characters, and no part after '#'.");
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Stored;
+
+    #[test]
+    fn a_reason_for_everybody_names_neither_program_nor_address() {
+        let args = vec!["-y".to_owned(), "secret-thing".to_owned()];
+        let stdio = Stored::Stdio { command: "/opt/npxx".to_owned(), args, env: vec![] };
+        let http = Stored::Http { url: "https://wiki.intern:8443/mcp".to_owned(), headers: vec![] };
+        for (stored, reason, shown) in [
+            (&stdio, "It ended with exit code 3.", true),
+            (&stdio, "The program `npxx` was not found in PATH.", false),
+            (&stdio, "It said secret-thing.", false),
+            (&http, "It did not answer within 30 seconds.", true),
+            (&http, "wiki.intern refuses connections.", false),
+        ] {
+            let public = stored.public_reason(reason);
+            assert_eq!(public == reason, shown, "{public}");
+        }
+    }
 }

@@ -17,6 +17,7 @@ use crate::audit::by_system;
 use crate::error::ServiceError;
 use crate::writer::{Delta, Written};
 
+use super::connection::Stored;
 use super::tools::{Listing, Lists, read_list, server_tools};
 use super::{read_settings, to_json};
 
@@ -80,18 +81,20 @@ impl Service {
         let (service, server, now) = (self.clone(), server.to_owned(), self.now());
         self.write(None, move |unit, snapshot| {
             Box::pin(async move {
-                if current(unit, &server, generation).await?.is_none() {
+                let Some(row) = current(unit, &server, generation).await? else {
                     return Ok(Written { value: (), deltas: Vec::new() });
-                }
-                let in_force = is_down_as(snapshot, &server, Some(&reason));
-                let (name, why) = (server.clone(), reason.clone());
+                };
+                let public = Stored::read(&row)?.public_reason(&reason);
+                let in_force = is_down_as(snapshot, &server, Some(&public));
+                let (name, told) = (server.clone(), public.clone());
                 let note = move || {
                     service.live_servers().change(&name, now, |live| {
                         if live.state != ServerState::Down {
                             live.since = now;
                         }
                         live.state = ServerState::Down;
-                        live.reason = Some(why.clone());
+                        live.reason = Some(reason.clone());
+                        live.public_reason = Some(told.clone());
                         live.retry_at = retry_at;
                     });
                 };
@@ -99,7 +102,7 @@ impl Service {
                     note();
                     return Ok(Written { value: (), deltas: Vec::new() });
                 }
-                let down = Delta::ServerDown { server, down: Some(reason) };
+                let down = Delta::ServerDown { server, down: Some(public) };
                 let deltas = vec![down, Delta::Then(Box::new(note))];
                 Ok(Written { value: (), deltas })
             })

@@ -13,6 +13,8 @@ use crate::times::rfc3339;
 pub(crate) struct Live {
     pub(super) state: ServerState,
     pub(super) reason: Option<String>,
+    /// The same as everybody may read it.
+    pub(super) public_reason: Option<String>,
     pub(super) since: DateTime<Utc>,
     pub(super) retry_at: Option<DateTime<Utc>>,
     /// Tools of its last list that did not enter the registry.
@@ -21,7 +23,7 @@ pub(crate) struct Live {
 
 impl Live {
     fn new(state: ServerState, now: DateTime<Utc>) -> Self {
-        Self { state, reason: None, since: now, retry_at: None, rejected: Vec::new() }
+        Self { state, reason: None, public_reason: None, since: now, retry_at: None, rejected: Vec::new() }
     }
 
     pub(super) fn shown(&self) -> ServerStatus {
@@ -33,13 +35,13 @@ impl Live {
         }
     }
 
-    /// Why no tool of the server can run; none while it answers.
+    /// Why no tool of the server can run, as everybody may read it; none while it answers.
     pub(super) fn down(&self) -> Option<String> {
         match self.state {
             ServerState::Ready => None,
             ServerState::Connecting => Some("It is being connected.".to_owned()),
             ServerState::Disabled => Some("An admin switched it off.".to_owned()),
-            ServerState::Down => Some(self.reason.clone().unwrap_or_default()),
+            ServerState::Down => Some(self.public_reason.clone().unwrap_or_default()),
         }
     }
 }
