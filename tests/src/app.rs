@@ -94,6 +94,7 @@ impl TestApp {
                 longest_retry: Duration::from_millis(200),
                 close_grace: Duration::from_millis(500),
                 settle: Duration::from_millis(20),
+                between_lists: Duration::from_millis(50),
                 ..Timing::default()
             },
             ..Config::new(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0), folder.path().to_owned())

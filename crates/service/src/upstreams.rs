@@ -42,6 +42,8 @@ pub(crate) async fn load(store: &dyn Store, snapshot: Snapshot) -> Result<Snapsh
     let mut known = by_server(unit.list_upstream_tools(None).await?);
     let mut all = Vec::with_capacity(servers.len());
     for row in &servers {
+        // What cannot be read is told before anybody waits for the server.
+        Stored::read(row)?;
         let rows = known.remove(&row.name).unwrap_or_default();
         let down = if row.enabled { "It is being connected." } else { "An admin switched it off." };
         let has = server_tools(row, &read_settings(row)?, &rows, &[], None, Some(down.to_owned()));

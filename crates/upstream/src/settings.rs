@@ -34,6 +34,8 @@ pub struct Timing {
     pub term_grace: Duration,
     /// How long to wait for further changes of a list before asking for it.
     pub settle: Duration,
+    /// The least time from one list to the next, however often a server says that it changed.
+    pub between_lists: Duration,
 }
 
 impl Default for Timing {
@@ -46,6 +48,7 @@ impl Default for Timing {
             close_grace: Duration::from_secs(2),
             term_grace: Duration::from_secs(1),
             settle: Duration::from_millis(100),
+            between_lists: Duration::from_secs(1),
         }
     }
 }

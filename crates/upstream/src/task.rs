@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use serde_json::Value;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use toolshelf_runtime::{Report, UpstreamReports};
 
@@ -80,9 +80,13 @@ impl Task {
         self.server.set_up(connection.line.clone());
         let info = connection.info.clone();
         self.report(Report::Ready { info, tools }).await;
+        let mut listed = Instant::now();
         loop {
-            match self.next(connection).await {
-                Next::Tools(tools) => self.report(Report::Tools(tools)).await,
+            match self.next(connection, listed).await {
+                Next::Tools(tools) => {
+                    listed = Instant::now();
+                    self.report(Report::Tools(tools)).await;
+                }
                 Next::Over(reason) => break Some(reason),
                 Next::Stopped => break None,
             }
@@ -90,14 +94,18 @@ impl Task {
     }
 
     /// Waits for the next thing that happens to a connection.
-    async fn next(&self, connection: &mut Connection) -> Next {
+    async fn next(&self, connection: &mut Connection, listed: Instant) -> Next {
         let changed = Arc::clone(&connection.changed);
         let line = connection.line.clone();
         let has_tools = connection.has_tools;
         let timing = self.shared.timing;
         let list = async {
             tokio::select! {
-                () = changed.notified() => sleep(timing.settle).await,
+                () = changed.notified() => {
+                    // A server that says so without end is not asked without end.
+                    let next = Instant::now() + timing.settle;
+                    sleep_until(next.max(listed + timing.between_lists)).await;
+                }
                 () = self.server.refresh.notified() => {}
             }
             // What changed until here is in the list that is asked for now.

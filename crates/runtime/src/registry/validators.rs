@@ -44,11 +44,11 @@ impl Validators {
             return Arc::clone(known);
         }
         // Compiled without the lock: two calls may do it at once, and nobody waits for a large schema of another tool.
-        let compiled = jsonschema::options()
-            // This engine takes time linear in the text, whatever the pattern.
-            .with_pattern_options(PatternOptions::regex())
-            .build(tool.parameters())
-            .map_err(|error| error.to_string());
+        let compiled = build(tool.parameters()).or_else(|_| {
+            let mut loosened = tool.parameters().clone();
+            without_unreadable_patterns(&mut loosened);
+            build(&loosened)
+        });
         let compiled = Arc::new(compiled);
         let mut kept = self.kept();
         if kept.len() >= KEPT {
@@ -60,6 +60,39 @@ impl Validators {
 
     fn kept(&self) -> std::sync::MutexGuard<'_, HashMap<String, Compiled>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn build(schema: &Value) -> Result<Validator, String> {
+    jsonschema::options()
+        // This engine takes time linear in the text, whatever the pattern.
+        .with_pattern_options(PatternOptions::regex())
+        .build(schema)
+        .map_err(|error| error.to_string())
+}
+
+/// Takes out patterns that the linear engine does not have, such as those that look ahead. Servers write them, and check
+/// them themselves; a tool that nobody could call would help nobody.
+fn without_unreadable_patterns(schema: &mut Value) {
+    let is_readable = |pattern: &str| build(&serde_json::json!({ "pattern": pattern })).is_ok();
+    match schema {
+        Value::Array(items) => items.iter_mut().for_each(without_unreadable_patterns),
+        Value::Object(members) => {
+            if members.get("pattern").and_then(Value::as_str).is_some_and(|pattern| !is_readable(pattern)) {
+                members.shift_remove("pattern");
+            }
+            if let Some(Value::Object(patterns)) = members.get_mut("patternProperties") {
+                let all = patterns.len();
+                patterns.retain(|pattern, _| is_readable(pattern));
+                if patterns.len() < all {
+                    // What the lost pattern allowed must not count as surplus now.
+                    members.shift_remove("additionalProperties");
+                    members.shift_remove("unevaluatedProperties");
+                }
+            }
+            members.values_mut().for_each(without_unreadable_patterns);
+        }
+        _ => {}
     }
 }
 
@@ -75,5 +108,43 @@ fn pointer_of(error: &jsonschema::ValidationError<'_>) -> String {
     match child {
         Some(name) => format!("{parent}/{}", name.replace('~', "~0").replace('/', "~1")),
         None => parent,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{build, without_unreadable_patterns};
+
+    #[test]
+    fn a_pattern_that_cannot_be_read_is_left_to_the_server() {
+        let mut schema = json!({
+            "type": "object",
+            "properties": {
+                "a": {"type": "string", "pattern": "^(?!x)"},
+                "b": {"type": "string", "pattern": "^[a-z]+$"},
+                "pattern": {"type": "string"},
+            },
+            "patternProperties": {"^(?=y)": {"type": "string"}, "^z": {"type": "integer"}},
+            "additionalProperties": false,
+        });
+        assert!(build(&schema).is_err());
+        without_unreadable_patterns(&mut schema);
+        let validator = build(&schema).unwrap();
+        for (arguments, valid) in [
+            (json!({"a": "x", "b": "q", "pattern": "p"}), true),
+            (json!({"a": 1}), false),
+            (json!({"b": "1"}), false),
+            (json!({"yes": "x"}), true),
+            (json!({"z1": "x"}), false),
+        ] {
+            assert_eq!(validator.is_valid(&arguments), valid, "{arguments}");
+        }
+        assert_eq!(schema["properties"]["a"], json!({"type": "string"}));
+        assert_eq!(schema["properties"]["b"]["pattern"], "^[a-z]+$");
+        let mut hostile = json!({"pattern": "(a{1000}){1000}"});
+        without_unreadable_patterns(&mut hostile);
+        assert_eq!(hostile, Value::Object(serde_json::Map::new()));
     }
 }

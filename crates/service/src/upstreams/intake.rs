@@ -7,7 +7,7 @@ use std::time::Instant;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
-use toolshelf_api::{Event, ServerDetails, ServerState};
+use toolshelf_api::{Event, RejectedTool, ServerDetails, ServerState};
 use toolshelf_core::{Snapshot, visible_text};
 use toolshelf_runtime::store::{McpServerRow, UnitOfWork, UpstreamToolRow};
 use toolshelf_runtime::{Report, ServerInfo, UpstreamReports};
@@ -128,10 +128,12 @@ impl Service {
                     let Some(row) = current(unit, &name, generation).await? else { return Ok(nothing) };
                     let settings = read_settings(&row)?;
                     let known = unit.list_upstream_tools(Some(&name)).await?;
-                    let Listing { rows, changed, happened } =
+                    let Listing { rows, changed, refused, happened } =
                         read_list(&row, settings.hold, known, &lists, now);
+                    let rejected: Vec<RejectedTool> =
+                        lists.rejected().iter().cloned().chain(refused).collect();
                     let live = service.live_servers().get(&name, row.enabled, now);
-                    let told_before = live.state == ServerState::Ready && live.rejected == lists.rejected();
+                    let told_before = live.state == ServerState::Ready && live.rejected == rejected;
                     if told_before && changed.is_empty() {
                         return Ok(nothing);
                     }
@@ -146,7 +148,7 @@ impl Service {
                         let entry = by_system(now, "mcp_server.tools_changed", &name, happened.clone());
                         unit.append_audit(&entry).await?;
                     }
-                    let has = server_tools(&row, &settings, &rows, lists.rejected(), Some(&lists), None);
+                    let has = server_tools(&row, &settings, &rows, &rejected, Some(&lists), None);
                     let mut deltas = seen_first(unit, snapshot, &has.tools).await?;
                     deltas.push(Delta::Servers(vec![(Arc::from(name.as_str()), has)]));
                     // It is shown as ready when its tools are there, and not before.
@@ -156,7 +158,7 @@ impl Service {
                                 live.since = now;
                             }
                             (live.state, live.reason, live.retry_at) = (ServerState::Ready, None, None);
-                            live.rejected = lists.rejected().to_vec();
+                            live.rejected.clone_from(&rejected);
                         });
                     })));
                     Ok(Written { value: happened, deltas })

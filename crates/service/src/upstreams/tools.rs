@@ -14,6 +14,8 @@ use toolshelf_runtime::store::{McpServerRow, UpstreamToolRow};
 
 use crate::times::rfc3339;
 
+/// How many different names of a server's tools are ever known. One that invents new names without end fills nothing.
+const KNOWN_MAX: usize = 20_000;
 /// How many refused tools of a server are kept by name. More say nothing new.
 const REJECTED_MAX: usize = 200;
 
@@ -23,6 +25,8 @@ pub(super) struct Listing {
     pub(super) rows: Vec<UpstreamToolRow>,
     /// Those rows that are to be stored.
     pub(super) changed: Vec<UpstreamToolRow>,
+    /// Tools that do not enter the registry because too many names are known.
+    pub(super) refused: Option<RejectedTool>,
     /// What happened, for the audit log; empty if nothing did.
     pub(super) happened: String,
 }
@@ -80,11 +84,14 @@ pub(super) fn read_list(
     let mut rows: BTreeMap<String, UpstreamToolRow> =
         known.into_iter().map(|row| (row.original.clone(), row)).collect();
     let before = rows.clone();
+    let (mut known_names, mut too_many) = (rows.len(), 0);
     let (mut new, mut changed, mut waiting) = (0, 0, 0);
     for (original, Listed { text, hash, .. }) in &lists.tools {
         let (original, text) = (original.clone(), text.clone());
         match rows.get_mut(&original) {
+            None if known_names >= KNOWN_MAX => too_many += 1,
             None => {
+                known_names += 1;
                 new += 1;
                 let waits = hold == Hold::NewAndChanged;
                 waiting += usize::from(waits);
@@ -117,8 +124,10 @@ pub(super) fn read_list(
                     row.accepted_generation = server.generation;
                     (row.pending, row.pending_since) = (None, None);
                 } else if !waits_already {
-                    changed += 1;
-                    waiting += 1;
+                    // One that waits and changes once more is no news for the log.
+                    let news = usize::from(row.pending.is_none());
+                    changed += news;
+                    waiting += news;
                     (row.pending, row.pending_since) = (Some(text), Some(now));
                 }
             }
@@ -136,7 +145,16 @@ pub(super) fn read_list(
         .filter(|(count, _)| *count > 0)
         .map(|(count, what)| format!("{count} {what}"))
         .collect();
-    Listing { rows: rows.into_values().collect(), changed: changed_rows, happened: happened.join(", ") }
+    let refused = (too_many > 0).then(|| RejectedTool {
+        name: format!("{too_many} new ones"),
+        reason: format!("The server has listed {KNOWN_MAX} different names, and more are not taken."),
+    });
+    Listing {
+        rows: rows.into_values().collect(),
+        changed: changed_rows,
+        refused,
+        happened: happened.join(", "),
+    }
 }
 
 impl Lists {
@@ -258,4 +276,76 @@ pub(super) fn by_server(rows: Vec<UpstreamToolRow>) -> HashMap<String, Vec<Upstr
         servers.entry(row.server.clone()).or_default().push(row);
     }
     servers
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+    use serde_json::{Value, json};
+    use toolshelf_api::Hold;
+    use toolshelf_runtime::store::{McpServerRow, UpstreamToolRow};
+
+    use super::{KNOWN_MAX, Listing, Lists, read_list};
+
+    fn server(generation: u64) -> McpServerRow {
+        let now = DateTime::from_timestamp(0, 0).unwrap();
+        McpServerRow {
+            name: "docs".to_owned(),
+            title: "docs".to_owned(),
+            connection: String::new(),
+            secrets: None,
+            enabled: true,
+            settings: String::new(),
+            info: None,
+            generation,
+            revision: 1,
+            created_at: now,
+            updated_at: now,
+        }
+    }
+
+    fn list(generation: u64, hold: Hold, known: Vec<UpstreamToolRow>, tools: &[(&str, &str)]) -> Listing {
+        let tools: Vec<Value> = tools
+            .iter()
+            .map(|(name, about)| json!({"name": name, "description": about, "inputSchema": {"type": "object"}}))
+            .collect();
+        let now = DateTime::from_timestamp(1, 0).unwrap();
+        read_list(&server(generation), hold, known, &Lists::read(&tools), now)
+    }
+
+    #[test]
+    fn what_a_list_comes_to() {
+        let first = list(1, Hold::Changed, vec![], &[("a", "A"), ("b", "B")]);
+        assert_eq!((first.happened.as_str(), first.changed.len()), ("2 new", 2));
+        let same = list(1, Hold::Changed, first.rows.clone(), &[("b", "B"), ("a", "A")]);
+        assert_eq!((same.happened.as_str(), same.changed.len()), ("", 0));
+        let changed = list(1, Hold::Changed, first.rows.clone(), &[("a", "A!")]);
+        assert_eq!(changed.happened, "1 changed, 1 held for an admin, 1 gone");
+        let again = list(1, Hold::Changed, changed.rows.clone(), &[("a", "A?")]);
+        assert_eq!(
+            (again.happened.as_str(), again.changed.len()),
+            ("", 1),
+            "no news, and yet another definition waits"
+        );
+        let back = list(1, Hold::Changed, again.rows, &[("a", "A"), ("b", "B")]);
+        assert!(back.rows.iter().all(|row| row.pending.is_none() && row.listed));
+        let off = list(1, Hold::Off, first.rows.clone(), &[("a", "A!"), ("b", "B")]);
+        assert_eq!((off.happened.as_str(), off.rows[0].pending.is_none()), ("1 changed", true));
+        let strict = list(1, Hold::NewAndChanged, vec![], &[("a", "A")]);
+        assert_eq!(
+            (strict.happened.as_str(), &strict.rows[0].accepted),
+            ("1 new, 1 held for an admin", &None)
+        );
+        let moved = list(2, Hold::Changed, first.rows, &[("a", "A"), ("b", "B")]);
+        assert_eq!(moved.happened, "2 changed, 2 held for an admin");
+    }
+
+    #[test]
+    fn a_server_that_invents_names_without_end_is_known_by_so_many() {
+        let names: Vec<String> = (0..KNOWN_MAX + 5).map(|number| format!("t{number}")).collect();
+        let tools: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "")).collect();
+        let listing = list(1, Hold::Changed, vec![], &tools);
+        assert_eq!(listing.rows.len(), KNOWN_MAX);
+        assert_eq!(listing.refused.unwrap().name, "5 new ones");
+    }
 }

@@ -41,6 +41,7 @@ pub(crate) fn timing() -> Timing {
         close_grace: Duration::from_millis(300),
         term_grace: Duration::from_millis(300),
         settle: Duration::from_millis(100),
+        between_lists: Duration::from_millis(100),
         ..Timing::default()
     }
 }
