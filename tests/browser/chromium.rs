@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use fantoccini::error::CmdError;
 use fantoccini::wd::{Capabilities, TimeoutConfiguration};
 use fantoccini::{Client, ClientBuilder, Locator};
+use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
@@ -23,6 +24,8 @@ async fn start_driver() -> (Child, String) {
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .kill_on_drop(true)
+            // Of its own, so that Chromium can be ended with it.
+            .process_group(0)
             .spawn()
             .expect("chromedriver is installed: `cargo xtask test --stage tools` installs it");
         let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
@@ -44,8 +47,18 @@ async fn start_driver() -> (Child, String) {
 /// A Chromium of its own, with an empty profile.
 pub(crate) struct Chromium {
     pub(crate) client: Client,
-    /// Ends with this; it ends Chromium with it.
-    _driver: Child,
+    driver: Child,
+}
+
+/// A test that fails closes no session, so the driver is ended here and Chromium with it.
+impl Drop for Chromium {
+    fn drop(&mut self) {
+        let group = self.driver.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
+        if let Some(group) = group {
+            // One that is gone already is no failure.
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    }
 }
 
 impl Chromium {
@@ -73,7 +86,7 @@ impl Chromium {
             .expect("a session of Chromium");
         let script = Some(Duration::from_mins(1));
         client.update_timeouts(TimeoutConfiguration::new(script, None, None)).await.unwrap();
-        Self { client, _driver: driver }
+        Self { client, driver }
     }
 
     /// Opens an address of the server.
@@ -229,7 +242,7 @@ impl Chromium {
 
     /// Ends the session, which ends Chromium.
     pub(crate) async fn close(self) {
-        self.client.close().await.unwrap();
+        self.client.clone().close().await.unwrap();
     }
 }
 
