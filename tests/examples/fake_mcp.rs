@@ -12,6 +12,7 @@
 
 use std::fs::OpenOptions;
 use std::io::{self, BufRead as _, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
@@ -23,13 +24,15 @@ struct Server {
     /// The tools that the client was told of, or will ask for.
     tools: Value,
     ready: bool,
+    /// The script's file when it was last looked at: a new one comes with every change.
+    seen: u64,
     /// Calls that wait for a file: the id, and the file.
     waiting: Vec<(Value, PathBuf)>,
 }
 
 fn main() {
     let script = PathBuf::from(std::env::args().nth(1).expect("the script's path"));
-    let mut server = Server { tools: Value::Null, ready: false, waiting: Vec::new(), script };
+    let mut server = Server { tools: Value::Null, ready: false, seen: 0, waiting: Vec::new(), script };
     server.tools = server.read()["tools"].clone();
     let (sender, lines) = channel();
     std::thread::spawn(move || {
@@ -60,6 +63,18 @@ impl Server {
     }
 
     fn look(&mut self) {
+        self.waiting.retain(|(id, file)| {
+            if file.exists() {
+                text(id, "it waited");
+            }
+            !file.exists()
+        });
+        // Reading the script is much more work than seeing that it is the same.
+        let file = std::fs::metadata(&self.script).map_or(0, |file| file.ino());
+        if self.ready && file == self.seen {
+            return;
+        }
+        self.seen = if self.ready { file } else { 0 };
         let script = self.read();
         if let Some(code) = script["exit"].as_i64() {
             std::process::exit(i32::try_from(code).unwrap_or(1));
@@ -68,12 +83,6 @@ impl Server {
             self.tools = script["tools"].clone();
             send(&json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}));
         }
-        self.waiting.retain(|(id, file)| {
-            if file.exists() {
-                text(id, "it waited");
-            }
-            !file.exists()
-        });
     }
 
     fn take(&mut self, message: &Value) {
