@@ -5,10 +5,15 @@
 mod support;
 
 use std::hint::black_box;
+use std::sync::Arc;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use serde_json::json;
 use support::{definition, disable, request, tool};
-use toolshelf_core::{Compiled, Scope, Snapshot, Toolset, authorize_call, evaluate, resolve};
+use toolshelf_core::{
+    Compiled, McpDefinition, McpMarks, Scope, Search, ServerTools, Snapshot, Toolset, UpstreamCall,
+    authorize_call, evaluate, resolve, search,
+};
 
 fn snapshot(tools: usize) -> Snapshot {
     let tools = (0..tools).map(|position| tool(definition("files", &format!("tool_{position}")))).collect();
@@ -50,5 +55,48 @@ fn benches(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(all, benches);
+/// A server's tools, as it lists them.
+fn listed(server: &str, tools: usize, about: &str) -> (Arc<str>, ServerTools) {
+    let marks = || McpMarks {
+        expose: true,
+        defer: true,
+        unsafe_in: Vec::new(),
+        toolsets: Vec::new(),
+        kind: None,
+        effect: None,
+        trust_annotations: false,
+        held: None,
+        call: UpstreamCall { generation: 1, max_result_chars: 30_000 },
+    };
+    let tools = (0..tools).map(|position| {
+        let listed = json!({
+            "name": format!("tool_{position}"),
+            "description": format!("{about} number {position} of all that this server has to offer."),
+            "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}},
+        });
+        let definition = McpDefinition::read(&listed).expect("it is well formed");
+        Arc::new(definition.tool(server, marks()).expect("it is well formed"))
+    });
+    (server.into(), ServerTools { tools: tools.collect(), ..ServerTools::default() })
+}
+
+fn servers(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("servers");
+    for size in [526, 5_000] {
+        let others = listed("others", size - 500, "Tool");
+        let snapshot = snapshot(7).with_servers([others, listed("changing", 500, "Tool")]);
+        let changed = listed("changing", 500, "Changed tool");
+        group.bench_with_input(BenchmarkId::new("swap 500 tools", size), &size, |bencher, _| {
+            bencher.iter(|| black_box(&snapshot).with_servers([changed.clone()]));
+        });
+        let request = request(Scope::default());
+        let wanted = Search::read(vec!["number 7 of all".to_owned()], Vec::new(), 5);
+        group.bench_with_input(BenchmarkId::new("search", size), &size, |bencher, _| {
+            bencher.iter(|| search(black_box(&snapshot), &request, &wanted));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(all, benches, servers);
 criterion_main!(all);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use toolshelf_core::{Caller, Disable, Identity, Request, Role, Scope, Toolset};
+use toolshelf_core::{Caller, Code, Disable, FixAction, Identity, Refusal, Request, Role, Scope, Toolset};
 use toolshelf_runtime::{CallRefused, FunctionError, FunctionSpec, Registry, RegistryBuilder, ToolReturn};
 
 #[derive(Deserialize, JsonSchema)]
@@ -382,4 +382,34 @@ fn parameters_come_from_the_argument_type_and_are_closed() {
     assert_eq!(parameters["properties"]["text"]["description"], "What to say.");
     assert_eq!(parameters["properties"]["times"]["maximum"], 3);
     assert!(parameters.get("$schema").is_none() && parameters.get("title").is_none());
+}
+
+/// `requires_env`: set, and to something. What was set when the snapshot was made may be gone at the call.
+#[tokio::test]
+async fn a_tool_whose_variables_are_missing_is_unavailable_and_names_them() {
+    let set = Arc::new(AtomicBool::new(false));
+    let now = Arc::clone(&set);
+    let spec = FunctionSpec {
+        requires_env: &["WEATHER_URL", "WEATHER_KEY"],
+        ..FunctionSpec::new("weather", "test", "Tells the weather.")
+    };
+    let builder = Registry::builder()
+        .variables(move |name| name == "WEATHER_URL" || now.load(Ordering::SeqCst))
+        .function(spec, |_, _: Nothing| async { Ok("sunny".into()) });
+    let registry = build(builder);
+    let asked = request(Scope::default());
+    let verdict = |refused: CallRefused| match refused {
+        CallRefused::Refused(Refusal::Removed(verdict)) => verdict,
+        other => panic!("{other:?}"),
+    };
+    let missing = verdict(registry.invoke(&asked, "weather", Map::new()).await.unwrap_err());
+    assert_eq!((missing.code, missing.reason.as_deref()), (Code::MissingEnvironment, Some("WEATHER_KEY")));
+    assert_eq!(missing.fix.unwrap().action, FixAction::SetEnvironment);
+    set.store(true, Ordering::SeqCst);
+    let snapshot = registry.with_checks(&registry.snapshot().load().unwrap());
+    registry.snapshot().swap(snapshot);
+    assert_eq!(registry.invoke(&asked, "weather", Map::new()).await.unwrap().output.text, "sunny");
+    set.store(false, Ordering::SeqCst);
+    let gone = verdict(registry.invoke(&asked, "weather", Map::new()).await.unwrap_err());
+    assert_eq!(gone.code, Code::MissingEnvironment, "it is asked again at the call");
 }

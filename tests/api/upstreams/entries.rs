@@ -234,6 +234,8 @@ async fn what_cannot_be_a_server_is_refused_field_by_field() {
         (named("files"), "/name"),
         (named("default"), "/name"),
         (named("mcp"), "/name"),
+        (named("test"), "/name"),
+        (named("import"), "/name"),
         (stdio(json!({"command": ""})), "/connection/command"),
         (stdio(json!({"command": "a\nb"})), "/connection/command"),
         (stdio(json!({"args": ["a\u{0}b"]})), "/connection/args/0"),

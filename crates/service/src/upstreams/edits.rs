@@ -21,10 +21,10 @@ use super::{intake, read_settings, to_json};
 
 /// The most servers.
 const SERVERS_MAX: usize = 500;
-/// Names that no server can have, because they mean something else in front of a tool's name or in a pattern.
-const RESERVED: [&str; 12] = [
-    "all", "bundle", "builtin", "default", "full", "list", "mcp", "none", "plugin", "preset", "profile",
-    "tools",
+/// Names that no server can have, because they mean something else in front of a tool's name, in a pattern or in an address.
+const RESERVED: [&str; 14] = [
+    "all", "bundle", "builtin", "default", "full", "import", "list", "mcp", "none", "plugin", "preset",
+    "profile", "test", "tools",
 ];
 
 impl Service {

@@ -81,12 +81,9 @@ fn words(words: &[String], pointer: &str, errors: &mut Vec<FieldError>) {
     }
     for (position, word) in words.iter().enumerate() {
         let valid = (1..=32).contains(&word.len())
-            && word.bytes().all(|byte| {
-                byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-' || byte == b'_'
-            });
+            && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
         if !valid {
-            let message =
-                "Use 1 to 32 small letters, digits, '-' or '_', such as web or telegram.".to_owned();
+            let message = "Use 1 to 32 small letters, digits or '-', such as web or telegram.".to_owned();
             errors.push(FieldError { pointer: format!("{pointer}/{position}"), message });
         }
     }
